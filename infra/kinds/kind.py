@@ -1,0 +1,78 @@
+"""The contract of a resource kind: all that the engine ever asks of AWS about one type.
+
+A kind translates between CloudFormation's words and the service's API, and nothing else: it does not retry, wait, poll,
+decide, log or catch (beyond the codes that mean "not there"). What its calls raise is translated in one place
+(`infra/refusals.py`) by the codes it lists here.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Iterator, Mapping, Sequence
+from typing import ClassVar
+
+from infra.aws import Aws
+from policies.action import Change, Desired, Progress
+from policies.frozen import NOTHING
+from policies.kind import KindModel
+from policies.world import Resource
+
+
+class Kind(KindModel):
+    """One CloudFormation type at AWS. Stateless: one instance serves all accounts, regions and threads.
+
+    `index` is the type in the Resource Groups Tagging API (`sqs:queue`); None says that `survey` brings the tags.
+    `absent_codes` are the error codes that mean "it is not there", `exists_codes` "the name is taken", `wait_codes`
+    "not now" (in use, being modified, recently deleted, a dependency is missing).
+    `iam` maps verbs (survey, read, create, update, delete) to the IAM actions that they call.
+    """
+
+    index: ClassVar[str | None] = None
+    absent_codes: ClassVar[frozenset[str]] = frozenset()
+    exists_codes: ClassVar[frozenset[str]] = frozenset()
+    wait_codes: ClassVar[frozenset[str]] = frozenset()
+    iam: ClassVar[Mapping[str, frozenset[str]]] = NOTHING
+
+    @abstractmethod
+    def survey(self, aws: Aws, prefixes: Sequence[str]) -> Iterator[Resource]:
+        """Everything whose name starts with one of the prefixes (`""`: everything), by the cheapest bulk call.
+
+        Complete or it raises. A superset is fine. Properties are set only where the bulk call shows all of them; tags
+        only where `index` is None.
+        """
+
+    @abstractmethod
+    def read(self, aws: Aws, seen: Resource) -> Resource | None:
+        """The resource as the service has it now, with every supported property; None: it is not there.
+
+        Reads the tags from the owning service where `seen.tags` is None, and keeps them where they are known. `seen`
+        may be no more than a name (`locate`).
+        """
+
+    @abstractmethod
+    def create(self, aws: Aws, desired: Desired, token: str | None) -> Progress:
+        """Create it with `desired.properties`, `desired.initial` and, in that very call, `desired.tags`.
+
+        PARTIAL where what is declared takes further calls (they come as updates). `token` is the client token of a
+        nameless resource.
+        """
+
+    @abstractmethod
+    def update(self, aws: Aws, seen: Resource, change: Change) -> Progress:
+        """Write `change.properties` (None: back to the default), set `change.tags`, remove `change.untag`.
+
+        `seen` was read just now. One call per API; PARTIAL where the service accepts only the first step now. Tags are
+        merged, never purged.
+        """
+
+    @abstractmethod
+    def delete(self, aws: Aws, seen: Resource) -> None:
+        """Start its end. `seen` was read just now and is proven ours."""
+
+    def locate(self, aws: Aws, name: str) -> Resource:
+        """As much of a resource as its name tells: enough for `read` to find it."""
+        return Resource(type=self.type, id=name, name=name, handle=name)
+
+    def name_of_arn(self, arn: str) -> str:
+        """The `Resource.id` for an ARN of the tag index."""
+        return arn.rpartition(":")[2].rpartition("/")[2]

@@ -1,0 +1,31 @@
+"""Every resource kind, one line each. Others ship theirs through the entry point group `setpoint.kinds`."""
+
+from __future__ import annotations
+
+from importlib.metadata import EntryPoint
+from typing import Any
+
+from infra.kinds.kind import Kind
+from policies.plugins import Plugins
+
+GROUP = "setpoint.kinds"
+
+
+class Kinds(Plugins[Kind]):
+    """Kinds by CloudFormation type; entry points name the class, policies share one instance."""
+
+    def make(self, loaded: Any) -> Kind:
+        made: Kind = loaded()
+        return made
+
+
+KINDS = Kinds(
+    GROUP,
+    (
+        EntryPoint("AWS::SQS::Queue", "infra.kinds.sqs_queue:SqsQueue", GROUP),
+        EntryPoint("AWS::CloudWatch::Alarm", "infra.kinds.alarm:Alarm", GROUP),
+        EntryPoint("AWS::DynamoDB::Table", "infra.kinds.dynamodb_table:DynamodbTable", GROUP),
+        EntryPoint("AWS::Logs::LogGroup", "infra.kinds.log_group:LogGroup", GROUP),
+        EntryPoint("AWS::EC2::Instance", "infra.kinds.ec2_instance:Ec2Instance", GROUP),
+    ),
+)

@@ -1,0 +1,152 @@
+"""The grammar of a policy document, and the frozen policies that come of it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Annotated, Any, Literal
+
+from pydantic import Field, PlainValidator
+
+from policies.amount import Amount, AmountField
+from policies.blueprint import Blueprint
+from policies.conditions import Conditions
+from policies.duration import Duration
+from policies.frozen import nothing
+from policies.grammar import Dispatch, Grammar
+from policies.identity import Owner
+from policies.kind import KindModel
+from policies.match import Match, Matches
+from policies.strategy import Strategy
+from policies.world import Scope
+
+NAME = r"^[a-z0-9-]{1,64}$"
+OLD_NAME = r"^([A-Za-z0-9._-]{1,64}/)?[a-z0-9-]{1,64}$"
+
+
+class Guardrails(Grammar):
+    """Limits of one run. Over a limit means held, until an approved plan is applied or the limit is raised."""
+
+    max_creates: Annotated[int, Field(ge=0)] = 100
+    max_updates: Annotated[int, Field(ge=0)] = 100
+    max_deletes: Annotated[
+        AmountField, Field(description="A number, or a share of what is owned or matched and older than an hour.")
+    ] = Amount(10, percent=True)
+    protect: Annotated[Conditions, Field(description="Resources for which all of this holds are never deleted.")] = (
+        Field(default_factory=nothing)
+    )
+    delete_if: Annotated[Conditions, Field(description="Must hold at the moment of deletion.")] = Field(
+        default_factory=nothing
+    )
+
+
+class ResourceClause(Grammar):
+    """The type, and the properties in CloudFormation's words."""
+
+    type: str
+    properties: Annotated[Mapping[str, Any], Field(description="What the resource is kept at.")] = Field(
+        default_factory=nothing
+    )
+    initial: Annotated[Mapping[str, Any], Field(description="Applied at creation, never compared.")] = Field(
+        default_factory=nothing
+    )
+    match: Matches | None = None
+    except_: Annotated[Matches | None, Field(alias="except")] = None
+
+
+STRATEGY = Dispatch("type", "strategy", lambda context: context["strategies"])
+
+
+class PolicyClause(Grammar):
+    """One policy as it stands in the document."""
+
+    name: Annotated[str, Field(pattern=NAME)]
+    description: Annotated[str | None, Field(max_length=2000)] = None
+    mode: Literal["enforce", "observe", "paused"] = "enforce"
+    ensure: Literal["present", "absent"] = "present"
+    regions: Annotated[
+        tuple[Annotated[str, Field(pattern=r"^[a-z]{2}(-[a-z]+)+-\d$")], ...] | None, Field(strict=False, min_length=1)
+    ] = None
+    role_arn: Annotated[str | None, Field(pattern=r"^arn:aws[a-z-]*:iam::\d{12}:role/[\w+=,.@/-]+$")] = None
+    adopt: Annotated[bool, Field(description="Take over a resource under our name that nobody owns.")] = False
+    formerly: Annotated[tuple[Annotated[str, Field(pattern=OLD_NAME)], ...], Field(strict=False)] = ()
+    replace: Literal["deleteFirst", "createFirst"] | None = None
+    removal: Literal["retain", "delete"] | None = None
+    grace: Duration | None = None
+    drift_check: Duration = timedelta(minutes=5)
+    resource: ResourceClause
+    strategy: Annotated[Strategy, PlainValidator(STRATEGY)]
+    guardrails: Guardrails = Field(default_factory=Guardrails)
+
+
+class DocumentClause(Grammar):
+    """The document itself; its policies are read one by one."""
+
+    schema_: Annotated[str | None, Field(alias="$schema")] = None
+    version: Literal[1]
+    orphans: Literal["report", "delete"] = "report"
+    policies: Annotated[list[Any], Field(strict=False)]
+
+
+@dataclass(frozen=True)
+class Policy:
+    """One policy in one account and region: parsed, proven legal, never to be checked again."""
+
+    document: str
+    path: str
+    owner: Owner
+    scope: Scope
+    clause: PolicyClause
+    blueprint: Blueprint
+    formerly: tuple[Owner, ...] = ()
+
+    @property
+    def name(self) -> str:
+        return self.clause.name
+
+    @property
+    def kind(self) -> KindModel:
+        return self.blueprint.kind
+
+    @property
+    def strategy(self) -> Strategy:
+        return self.clause.strategy
+
+    @property
+    def guardrails(self) -> Guardrails:
+        return self.clause.guardrails
+
+    @property
+    def match(self) -> tuple[Match, ...] | None:
+        return self.clause.resource.match
+
+    @property
+    def exceptions(self) -> tuple[Match, ...]:
+        return self.clause.resource.except_ or ()
+
+    @property
+    def wanted(self) -> bool:
+        return self.clause.ensure == "present"
+
+    @property
+    def retains(self) -> bool:
+        """Kinds that hold data are kept unless the policy says delete; the others are deleted."""
+        return (self.clause.removal or ("retain" if self.kind.holds_data else "delete")) == "retain"
+
+    @property
+    def grace(self) -> timedelta:
+        """How long something marked for deletion stays."""
+        if self.clause.grace is not None:
+            return self.clause.grace
+        return timedelta(hours=24) if self.kind.holds_data else timedelta()
+
+
+@dataclass(frozen=True)
+class PolicyDocument:
+    """One document that parsed. `generation` is its S3 version, or the hash of a local file."""
+
+    name: str
+    generation: str
+    orphans: str
+    policies: tuple[Policy, ...]

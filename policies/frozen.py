@@ -1,0 +1,50 @@
+"""JSON that cannot change: mappings become read-only views, lists become tuples."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Any, TypeAlias
+
+Json: TypeAlias = Any
+"""None, bool, int, float, str, or tuples and read-only mappings of these."""
+
+NOTHING: Mapping[str, Json] = MappingProxyType({})
+
+
+def nothing() -> Mapping[str, Json]:
+    """The empty mapping, as a default of pydantic fields (which copy what they cannot hash)."""
+    return NOTHING
+
+
+def freeze(value: Json) -> Json:
+    """The same value, unchangeable all the way down."""
+    if isinstance(value, Mapping):
+        return MappingProxyType({key: freeze(item) for key, item in value.items()})
+    if isinstance(value, list | tuple):
+        return tuple(freeze(item) for item in value)
+    return value
+
+
+def thaw(value: Json) -> Json:
+    """The same value as plain dicts and lists, for whoever insists on them (JSON, botocore, pydantic)."""
+    if isinstance(value, Mapping):
+        return {key: thaw(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [thaw(item) for item in value]
+    return value
+
+
+def canonical_text(value: Json) -> str:
+    """One spelling for one value: sorted keys, no spaces. What hashes are made of."""
+    return json.dumps(thaw(value), sort_keys=True, separators=(",", ":"), ensure_ascii=True)
+
+
+def lookup(tree: Json, path: tuple[str, ...]) -> Json:
+    """The value at a dotted path; raises KeyError where there is none."""
+    for segment in path:
+        if not isinstance(tree, Mapping) or segment not in tree:
+            raise KeyError(".".join(path))
+        tree = tree[segment]
+    return tree

@@ -1,0 +1,155 @@
+"""Who owns a resource, and the proof of it.
+
+Four owner tags go into every create call. Three say who (`setpoint:policy`, `setpoint:key`, `setpoint:spec`), the
+fourth proves it: `setpoint:id` hashes policy, key and the resource's own name, so that tags copied to another resource,
+as an RDS snapshot restore does, prove nothing. Nameless resources (EC2 instances) carry in `setpoint:id` the hash of
+what they were born with; there the client token, which only the create call can set, is the proof.
+
+Tag values may hold letters, digits, spaces and `+ - = . _ : / @`, at most 256 (Tagging API); all written here do.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from itertools import islice
+
+from policies.frozen import Json, canonical_text
+from policies.world import Resource
+
+PREFIX = "setpoint:"
+POLICY = "setpoint:policy"
+KEY = "setpoint:key"
+ID = "setpoint:id"
+SPEC = "setpoint:spec"
+MARKED = "setpoint:marked"
+ADOPTED = "setpoint:adopted"
+HOLD_UNTIL = "setpoint:hold-until"
+
+PENDING = "pending"
+"""Value of `setpoint:spec` while a create of several calls has not ended."""
+
+OWNER_TAGS = frozenset({POLICY, KEY, ID, SPEC, MARKED, ADOPTED})
+
+CHAIN_STEPS = 16
+"""Links of a token chain that one run tries."""
+
+CHAIN_LENGTH = 2000
+"""Links looked through for a proof: a slot that dies every minute for a day uses 1,440."""
+
+_UNSAFE = re.compile(r"[^A-Za-z0-9 +\-._:/@]")
+
+
+@dataclass(frozen=True, slots=True)
+class Owner:
+    """A policy of one controller: two deployments in one account never mistake each other's resources."""
+
+    controller: str
+    policy: str
+
+    def __str__(self) -> str:
+        return f"{self.controller}/{self.policy}"
+
+
+def owner_tags(owner: Owner, key: str, name: str | None, spec: str, birth: str) -> dict[str, str]:
+    """The four owner tags of a resource; `birth` stands in for the name of a nameless one."""
+    return {
+        POLICY: str(owner),
+        KEY: tag_value(key),
+        ID: proof(owner, key, name) if name else birth,
+        SPEC: spec,
+    }
+
+
+def claimed_by(tags: Mapping[str, str] | None) -> str | None:
+    """The owner that the tags name, proven or not."""
+    return (tags or {}).get(POLICY)
+
+
+def proves(resource: Resource, owner: Owner) -> bool:
+    """Whether the tags name this owner and could not have come from another resource."""
+    tags = resource.tags or {}
+    if tags.get(POLICY) != str(owner) or KEY not in tags:
+        return False
+    if resource.name is not None:
+        return tags.get(ID) == _proof(str(owner), tags[KEY], resource.name)
+    return resource.token is not None and link_of(resource, owner) is not None
+
+
+def proof(owner: Owner, key: str, name: str) -> str:
+    return _proof(str(owner), tag_value(key), name)
+
+
+def _proof(owner: str, key_tag: str, name: str) -> str:
+    return _digest("id", owner, key_tag, name)
+
+
+def spec_hash(properties: Mapping[str, Json], tags: Mapping[str, str]) -> str:
+    """Versioned hash of what the policy declares. A mismatch triggers a read, never a blind write."""
+    return "v1:" + _digest("spec", canonical_text(properties), canonical_text(tags))
+
+
+def chain(owner: Owner, key_tag: str, birth: str) -> Iterator[str]:
+    """The client tokens of one slot: hash(controller, policy, slot, spec), then each the hash of the last.
+
+    A token lives for a day after its instance died, the dead are shown for an hour: a token made from visible deaths
+    would wedge the slot, a chain does not.
+    """
+    token = _digest("token", str(owner), key_tag, birth)
+    while True:
+        yield token
+        token = _digest("next", token)
+
+
+def next_tokens(owner: Owner, key: str, birth: str, dead: tuple[Resource, ...]) -> tuple[str, ...]:
+    """The tokens to try for a slot, in order: those after the newest visible dead one, at most sixteen."""
+    tokens = list(islice(chain(owner, tag_value(key), birth), CHAIN_LENGTH))
+    used = {resource.token for resource in dead}
+    start = max((place + 1 for place, token in enumerate(tokens) if token in used), default=0)
+    return tuple(tokens[start : start + CHAIN_STEPS])
+
+
+def link_of(resource: Resource, owner: Owner) -> int | None:
+    """Which link of its slot's chain a nameless resource was created with; None: it does not prove."""
+    tags = resource.tags or {}
+    links = islice(chain(owner, tags.get(KEY, ""), tags.get(ID, "")), CHAIN_LENGTH)
+    return next((place for place, token in enumerate(links) if token == resource.token), None)
+
+
+def tag_value(text: str) -> str:
+    """The text as a legal tag value, different for different texts: what is not allowed is written as =XX."""
+    safe = _UNSAFE.sub(lambda found: "".join(f"={byte:02X}" for byte in found.group().encode()), text)
+    return safe if len(safe) <= 256 else f"{safe[:200]}={_digest('long', text)}"
+
+
+def mark(owner: Owner, resource_id: str, now: datetime) -> str:
+    """The value of a mark: the moment, and a hash of policy and id, since a copied tag is worth nothing."""
+    return f"{rfc3339(now)}/{_digest('mark', str(owner), resource_id)[:16]}"
+
+
+def marked_at(tags: Mapping[str, str] | None, owner: Owner, resource_id: str) -> datetime | None:
+    """When this policy marked this very resource; None for no mark, or one that came from elsewhere."""
+    moment, _, digest = (tags or {}).get(MARKED, "").partition("/")
+    if digest != _digest("mark", str(owner), resource_id)[:16]:
+        return None
+    return parse_moment(moment)
+
+
+def rfc3339(moment: datetime) -> str:
+    return moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def parse_moment(text: str) -> datetime | None:
+    """An RFC 3339 time with its offset, or None."""
+    try:
+        moment = datetime.fromisoformat(text)
+    except ValueError:
+        return None
+    return moment if moment.tzinfo else None
+
+
+def _digest(*parts: str) -> str:
+    return hashlib.sha256(canonical_text(list(parts)).encode()).hexdigest()[:32]

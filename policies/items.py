@@ -1,0 +1,240 @@
+"""Where items come from, and which of them a policy can use."""
+
+from __future__ import annotations
+
+from abc import ABC
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Annotated, Any, ClassVar, Literal
+
+from pydantic import (
+    AfterValidator,
+    Field,
+    PlainValidator,
+    TypeAdapter,
+    ValidationInfo,
+    ValidatorFunctionWrapHandler,
+    WithJsonSchema,
+    WrapValidator,
+)
+
+from policies.conditions import Conditions
+from policies.frozen import Json, canonical_text, freeze, lookup, nothing, thaw
+from policies.grammar import Dispatch, Frozen, Grammar, brief
+from policies.match import Matches
+from policies.names import check_pattern, matches
+from policies.template import RenderError, spell
+
+DEFAULT_PATTERN = "[A-Za-z0-9._-]+"
+WHOLE = ""
+"""The field name that stands for the item itself."""
+
+
+def _legal_pattern(pattern: str) -> str:
+    check_pattern(pattern)
+    return pattern
+
+
+Pattern = Annotated[str, AfterValidator(_legal_pattern)]
+Length = Annotated[int, Field(ge=1)]
+
+
+def _one_or_per_field(value: Any, read: ValidatorFunctionWrapHandler, info: ValidationInfo) -> Any:
+    """A single rule is read as the rule of every field, and keeps its own path in an error."""
+    rule = Pattern if info.field_name == "pattern" else Length
+    return (
+        read(value)
+        if isinstance(value, Mapping)
+        else MappingProxyType({WHOLE: TypeAdapter(rule).validate_python(value, strict=True)})
+    )
+
+
+class ItemSource(Grammar, ABC):
+    """A list of items, read with the policy's own role. Each is a text, a whole number, or an object."""
+
+    source: str
+    where: Annotated[Conditions, Field(description="Only items whose fields satisfy these conditions.")] = Field(
+        default_factory=nothing
+    )
+    pattern: Annotated[
+        Frozen[Pattern],
+        WrapValidator(_one_or_per_field),
+        Field(description="What a field may hold, whole match; one for all fields, or one per field."),
+        WithJsonSchema({"anyOf": [{"type": "string"}, {"type": "object", "additionalProperties": {"type": "string"}}]}),
+    ] = Field(default_factory=nothing)
+    max_length: Annotated[
+        Frozen[Length],
+        WrapValidator(_one_or_per_field),
+        Field(description="How long a field may be; one for all fields, or one per field."),
+        WithJsonSchema(
+            {"anyOf": [{"type": "integer"}, {"type": "object", "additionalProperties": {"type": "integer"}}]}
+        ),
+    ] = Field(default_factory=nothing)
+    allow_empty: Annotated[bool, Field(description="Let an empty source delete everything.")] = False
+
+    identity_field: ClassVar[str] = "key"
+
+    @property
+    def signal_key(self) -> str:
+        """One text for one source: policies that read the same source share one reading."""
+        where_from = type(self).model_fields.keys() - ItemSource.model_fields.keys() - {self.identity_field}
+        return repr((self.source, [(field, getattr(self, field)) for field in sorted(where_from)]))
+
+    @property
+    def identity(self) -> str | None:
+        """The field that tells object items apart."""
+        return getattr(self, self.identity_field, None)
+
+    def pattern_of(self, field: str) -> str:
+        return self.pattern.get(field) or self.pattern.get(WHOLE) or DEFAULT_PATTERN
+
+    def longest(self, field: str) -> int | None:
+        return self.max_length.get(field) or self.max_length.get(WHOLE)
+
+    @property
+    def known(self) -> tuple[Json, ...] | None:
+        """The items, where they stand in the policy itself."""
+        return None
+
+
+class KeyedSource(ItemSource, ABC):
+    key: Annotated[str | None, Field(description="The field that tells items apart, where names do not.")] = None
+
+
+class ListItems(KeyedSource):
+    """Items written in the policy."""
+
+    source: Literal["list"]
+    values: Annotated[tuple[Annotated[Any, PlainValidator(freeze)], ...], Field(strict=False)]
+
+    @property
+    def known(self) -> tuple[Json, ...]:
+        return self.values
+
+
+class SsmParameterItems(KeyedSource):
+    """A JSON list in an SSM parameter. SecureStrings are never decrypted."""
+
+    source: Literal["ssmParameter"]
+    name: Annotated[str, Field(min_length=1, max_length=2048)]
+
+
+class DynamodbTableItems(KeyedSource):
+    """The rows of a DynamoDB table."""
+
+    source: Literal["dynamodbTable"]
+    name: Annotated[str, Field(min_length=3, max_length=1024)]
+
+
+class S3ObjectItems(ItemSource):
+    """A JSON list in an S3 object. `key` is the object's, so the field that tells items apart is `itemKey` here."""
+
+    source: Literal["s3Object"]
+    bucket: Annotated[str, Field(min_length=3, max_length=63)]
+    key: Annotated[str, Field(min_length=1, max_length=1024)]
+    item_key: Annotated[str | None, Field(description="The field that tells items apart, where names do not.")] = None
+
+    identity_field: ClassVar[str] = "item_key"
+
+
+class ResourceItems(KeyedSource):
+    """Existing resources of a type, as objects of their properties, facts and tags: an alarm per queue."""
+
+    source: Literal["resources"]
+    type: str
+    match: Matches | None = None
+    except_: Annotated[Matches | None, Field(alias="except")] = None
+
+
+SOURCES: Mapping[str, type[ItemSource]] = {
+    "list": ListItems,
+    "ssmParameter": SsmParameterItems,
+    "dynamodbTable": DynamodbTableItems,
+    "s3Object": S3ObjectItems,
+    "resources": ResourceItems,
+}
+
+
+Items = Annotated[ItemSource, PlainValidator(Dispatch("source", "item source", lambda _: SOURCES))]
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """One usable item."""
+
+    value: Json
+    place: int
+    key: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Skipped:
+    """One item that cannot be used, and why. It is reported, never cut to fit."""
+
+    place: int
+    shown: str
+    reason: str
+
+    def __str__(self) -> str:
+        return f"item {self.place} ({self.shown}): {self.reason}"
+
+
+def select(source: ItemSource, values: tuple[Json, ...], text_fields: frozenset[str]) -> Iterator[Item | Skipped]:
+    """Every item that the source's `where` wants, as usable or not. `text_fields` are those that stand inside texts."""
+    for place, value in enumerate(values):
+        if _wanted(source, value):
+            yield _usable(source, value, place, text_fields)
+
+
+def _wanted(source: ItemSource, value: Json) -> bool:
+    return all(condition.holds(_field(value, path)) for path, condition in source.where.items())
+
+
+def _usable(source: ItemSource, value: Json, place: int, text_fields: frozenset[str]) -> Item | Skipped:
+    if not isinstance(value, str | int | Mapping) or isinstance(value, bool):
+        return Skipped(place, brief(value), "an item is a text, a whole number or an object")
+    checked = text_fields | source.pattern.keys() | source.max_length.keys() | {source.identity or WHOLE}
+    for field in sorted(checked):
+        reason = _misfit(source, value, field)
+        if reason:
+            return Skipped(place, show(value), reason)
+    return Item(value, place, _key(source, value))
+
+
+def _misfit(source: ItemSource, value: Json, field: str) -> str | None:
+    found = _field(value, field)
+    if found is None or isinstance(found, Mapping | tuple):
+        lost = field == source.identity and isinstance(value, Mapping)
+        return f"has no plain field {field!r}, which tells items apart" if lost else None
+    try:
+        text = spell(found, field or "the item")
+    except RenderError as error:
+        return str(error)
+    if not matches(source.pattern_of(field), text):
+        return f"{field or 'its text'} {text!r} does not match the pattern {source.pattern_of(field)}"
+    longest = source.longest(field)
+    if longest is not None and len(text) > longest:
+        return f"{field or 'its text'} {text!r} has {len(text)} characters; maxLength is {longest}"
+    return None
+
+
+def _key(source: ItemSource, value: Json) -> str | None:
+    if not isinstance(value, Mapping):
+        return str(value)
+    return str(_field(value, source.identity)) if source.identity else None
+
+
+def _field(value: Json, path: str) -> Json:
+    if path == WHOLE:
+        return value
+    try:
+        return lookup(value, tuple(path.split(".")))
+    except KeyError:
+        return None
+
+
+def show(value: Json) -> str:
+    """An item in a message: its first 60 characters as JSON."""
+    text = canonical_text(thaw(value))
+    return text if len(text) <= 60 else text[:57] + "..."

@@ -1,0 +1,150 @@
+"""Is the resource section of a policy legal, whatever its placeholders will become?
+
+Placeholders are replaced by stand-ins, and the kind's own model judges the result: a placeholder that is the whole
+value may become anything, a text with placeholders is a text. What depends on the actual value is judged when it is rendered.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from pydantic import ValidationError
+
+from policies.errors import Problem
+from policies.frozen import Json, freeze, thaw
+from policies.grammar import nearest
+from policies.kind import KindModel
+from policies.paths import json_path
+from policies.problems import Loc, explain, legal_words
+from policies.properties import JsonDocument
+from policies.strategy import Strategy
+from policies.template import Placeholder, Template, Text, compile_template, map_leaves, placeholders
+
+GLOBALS = ("account", "region", "policy")
+
+
+class Hole:
+    """Stands in for a placeholder that is a whole value: of any type."""
+
+
+class TextSample(str):
+    """Stands in for a text with placeholders: a text of some kind."""
+
+    __slots__ = ()
+
+
+def walk(tree: Json, loc: Loc = ()) -> Iterator[tuple[Loc, Json]]:
+    """Every leaf of a JSON value or template, with its place."""
+    if isinstance(tree, Mapping):
+        for key, item in tree.items():
+            yield from walk(item, (*loc, key))
+    elif isinstance(tree, list | tuple):
+        for place, item in enumerate(tree):
+            yield from walk(item, (*loc, place))
+    else:
+        yield loc, tree
+
+
+def compile_lenient(section: Json) -> Template:
+    """The section as a template, with what does not compile (and was told) left open."""
+    return map_leaves(freeze(section), _compile_leaf)
+
+
+def _compile_leaf(leaf: Json) -> Template:
+    try:
+        return compile_template(leaf)
+    except ValueError:
+        return Placeholder("broken")
+
+
+def check_placeholders(section: Json, strategy: Strategy, kind: KindModel, loc: Loc) -> Iterator[Problem]:
+    """Every `${` that is no placeholder, or one that this strategy does not fill."""
+    for where, leaf in walk(section, loc):
+        try:
+            template = compile_template(leaf)
+        except ValueError as error:
+            yield Problem(json_path(where), str(error))
+            continue
+        for placeholder in placeholders(template):
+            wrong = _unknown(placeholder, strategy, kind)
+            if wrong:
+                yield Problem(json_path(where), wrong)
+
+
+def _unknown(placeholder: Placeholder, strategy: Strategy, kind: KindModel) -> str | None:
+    legal = sorted((*strategy.roots, *GLOBALS))
+    if placeholder.root not in legal:
+        shown = ", ".join("${" + root + "}" for root in legal)
+        return f"unknown placeholder {placeholder}{nearest(placeholder.root, legal)}; {strategy.type} knows {shown}"
+    if placeholder.root == "match" and (not placeholder.path or placeholder.path[0] not in _match_words(kind)):
+        word = placeholder.path[0] if placeholder.path else ""
+        return f"unknown placeholder {placeholder}: {word!r} is no property or fact of {kind.type}" + nearest(
+            word, sorted(_match_words(kind))
+        )
+    return None
+
+
+def _match_words(kind: KindModel) -> frozenset[str]:
+    return kind.words | {"Id", "Name", "Arn", "tags"}
+
+
+def check_properties(section: Template, kind: KindModel, strategy: Strategy, loc: Loc) -> Iterator[Problem]:
+    """Every property that the kind does not know, or whose value cannot be legal whatever its placeholders become."""
+    sample = map_leaves(section, lambda leaf: _stand_in(leaf, strategy))
+    try:
+        kind.partial.model_validate(thaw(sample))
+    except ValidationError as error:
+        for line in error.errors(include_url=False):
+            if not _open(line):
+                yield Problem(json_path((*loc, *line["loc"])), _say(line, kind))
+    for word, value in section.items():
+        if kind.shape.inner(word).has(JsonDocument):
+            yield from _whole_values_only(value, (*loc, word))
+
+
+def _stand_in(leaf: Json, strategy: Strategy) -> Any:
+    if isinstance(leaf, Placeholder):
+        return strategy.stand_ins.get(leaf.root, Hole())
+    if isinstance(leaf, Text):
+        return TextSample(leaf)
+    return leaf
+
+
+def _open(line: Mapping[str, Any]) -> bool:
+    """Whether the error may vanish once the placeholder has its value."""
+    found = line.get("input")
+    if isinstance(found, TextSample):
+        return not str(line["type"]).endswith(("_type", "_parsing"))
+    return isinstance(found, Hole)
+
+
+def _say(line: Mapping[str, Any], kind: KindModel) -> str:
+    word = line["loc"][0] if line["loc"] else None
+    if line["type"] == "extra_forbidden" and len(line["loc"]) == 1:
+        if word in kind.not_supported:
+            return f"{word} is not yet supported for {kind.type}"
+        if word in kind.read_only:
+            return f"{word} of {kind.type} is read-only: the service sets it"
+        if word in kind.facts:
+            return f"{word} is a fact of {kind.type}: legal in where, deleteIf and placeholders only"
+    return explain(line, legal_words(kind.partial, line["loc"][:-1]))
+
+
+def _whole_values_only(document: Template, loc: Loc) -> Iterator[Problem]:
+    for where, leaf in walk(document, loc):
+        if isinstance(leaf, Text):
+            message = (
+                f"found {str(leaf)!r}; inside a JSON document a placeholder is a whole value, never part of a text"
+            )
+            yield Problem(json_path(where), message)
+
+
+def check_paths(paths: Mapping[str, object], kind: KindModel, loc: Loc) -> Iterator[Problem]:
+    """Every dotted path of a condition that starts with no property or fact of the kind."""
+    legal = kind.words | {"tags"}
+    for path in paths:
+        head = path.partition(".")[0]
+        if head not in legal:
+            message = f"{head!r} is no property or fact of {kind.type}{nearest(head, sorted(legal))}"
+            yield Problem(json_path((*loc, path)), message)

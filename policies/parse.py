@@ -1,0 +1,193 @@
+"""Bytes to policies: parse, don't validate. Past this file nothing checks a document again."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from pydantic import ValidationError
+
+from policies.blueprint import Blueprint
+from policies.coherence import check_conditions, check_known, check_words
+from policies.document import STRATEGY, DocumentClause, Policy, PolicyClause, PolicyDocument
+from policies.errors import ParseError, Problem
+from policies.frozen import Json, lookup
+from policies.grammar import nearest
+from policies.identity import Owner
+from policies.kind import KindModel
+from policies.legality import check_placeholders, check_properties, compile_lenient
+from policies.naming import check_names
+from policies.paths import json_path
+from policies.problems import Loc, problems_of
+from policies.strategy import Strategy
+from policies.text import TextError, read_json
+from policies.vocabulary import POWERFUL, Vocabulary
+from policies.world import Scope
+
+_GLOBAL = re.compile(r"\$\$\{|\$\{(account|region|policy)\}")
+
+
+def parse_document(name: str, body: bytes, generation: str, vocabulary: Vocabulary) -> PolicyDocument:
+    """The document, frozen and typed; raises ParseError with every mistake in it, each at its JSON path."""
+    problems: list[Problem] = []
+    policies: list[Policy] = []
+    document, clauses = _read(name, body, problems)
+    for place, raw in enumerate(clauses):
+        reader = _Reader(name, ("policies", place), raw, vocabulary)
+        policies += reader.policies()
+        problems += reader.problems
+    problems += _repeated_names(clauses)
+    if problems or document is None:
+        raise ParseError(name, sorted(dict.fromkeys(problems)))
+    return PolicyDocument(name, generation, document.orphans, tuple(policies))
+
+
+def _read(name: str, body: bytes, problems: list[Problem]) -> tuple[DocumentClause | None, Sequence[Json]]:
+    """The document without its policies, if it is legal, and its policies as they stand, legal or not."""
+    if not re.fullmatch(r"[a-z0-9-]{1,64}", name):
+        problems.append(Problem("$", f"the document's name is {name!r}; allowed: a-z, 0-9 and -, at most 64"))
+    raw: Json = None
+    try:
+        raw = read_json(body)
+        document = DocumentClause.model_validate(raw)
+        return document, document.policies
+    except TextError as error:
+        problems += [Problem(path, message) for path, message in error.problems]
+    except ValidationError as error:
+        problems += problems_of(error, DocumentClause)
+    policies = _at(raw, "policies")
+    return None, policies if isinstance(policies, list) else ()
+
+
+def _repeated_names(policies: Sequence[Any]) -> Iterator[Problem]:
+    first: dict[str, int] = {}
+    for place, raw in enumerate(policies):
+        name = raw.get("name") if isinstance(raw, Mapping) else None
+        if isinstance(name, str) and first.setdefault(name, place) != place:
+            message = f"policy {name!r} is already {json_path(('policies', first[name]))}; names are unique"
+            yield Problem(json_path(("policies", place, "name")), message)
+
+
+class _Reader:
+    """Reads one policy in every region that it names; collects its mistakes instead of stopping at the first."""
+
+    def __init__(self, document: str, loc: Loc, raw: Json, vocabulary: Vocabulary) -> None:
+        self._document, self._loc, self._raw, self._vocabulary = document, loc, raw, vocabulary
+        self._context = {"strategies": vocabulary.strategies}
+        self.problems: list[Problem] = []
+
+    def policies(self) -> Iterator[Policy]:
+        for region in self._regions():
+            found = len(self.problems)
+            raw = _expand(self._raw, self._globals(region))
+            clause, kind = self._clause(raw), self._kind(raw)
+            blueprint = self._blueprint(raw, kind, clause) if kind else None
+            if clause and kind:
+                self._check_clause(clause, kind)
+            if clause and blueprint and len(self.problems) == found:
+                self.problems += check_known(clause, blueprint, self._loc)
+            if clause and blueprint and len(self.problems) == found:
+                yield self._policy(clause, blueprint, region)
+
+    def _regions(self) -> Sequence[str]:
+        regions = self._raw.get("regions") if isinstance(self._raw, Mapping) else None
+        legal = isinstance(regions, list | tuple) and regions and all(isinstance(region, str) for region in regions)
+        return list(dict.fromkeys(regions)) if legal and regions else [self._vocabulary.region]
+
+    def _globals(self, region: str) -> Mapping[str, str]:
+        raw = self._raw if isinstance(self._raw, Mapping) else {}
+        return {"account": self._account(raw.get("roleArn")), "region": region, "policy": str(raw.get("name"))}
+
+    def _account(self, role: object) -> str:
+        parts = role.split(":") if isinstance(role, str) else []
+        return parts[4] if len(parts) > 5 and parts[4].isdigit() else self._vocabulary.account
+
+    def _clause(self, raw: Json) -> PolicyClause | None:
+        try:
+            return PolicyClause.model_validate(raw, context=self._context)
+        except ValidationError as error:
+            self.problems += problems_of(error, PolicyClause, self._loc, raw, self._context)
+            return None
+
+    def _kind(self, raw: Json) -> KindModel | None:
+        word, kinds = _at(raw, "resource", "type"), self._vocabulary.kinds
+        if not isinstance(word, str):
+            return None  # told by the grammar
+        if word.startswith(POWERFUL) and word not in self._vocabulary.allowed_types:
+            message = f"{word} grants power and is refused unless the deployment allows it by name (AllowedTypes)"
+        elif word not in kinds:
+            known = ", ".join(sorted(kinds))
+            message = f"{word!r} is no resource type that Setpoint knows{nearest(word, sorted(kinds))} (known: {known})"
+        else:
+            return kinds[word]
+        self.problems.append(Problem(json_path((*self._loc, "resource", "type")), message))
+        return None
+
+    def _blueprint(self, raw: Json, kind: KindModel, clause: PolicyClause | None) -> Blueprint | None:
+        """The compiled resource section, judged as far as the rest of the policy could be read."""
+        strategy = clause.strategy if clause else self._strategy(raw)
+        if strategy is None:
+            return None
+        compiled = {}
+        for word in ("properties", "initial"):
+            section, loc = _at(raw, "resource", word), (*self._loc, "resource", word)
+            section = section if isinstance(section, Mapping) else {}
+            self.problems += check_placeholders(section, strategy, kind, loc)
+            compiled[word] = compile_lenient(section)
+            self.problems += check_properties(compiled[word], kind, strategy, loc)
+        if _at(raw, "resource", "match") is None:
+            loc = (*self._loc, "resource", "properties")
+            self.problems += check_names(compiled["properties"], kind, strategy, loc)
+        return Blueprint(kind, compiled["properties"], compiled["initial"])
+
+    def _strategy(self, raw: Json) -> Strategy | None:
+        """The strategy of a policy whose other parts are wrong; None where it is wrong itself."""
+        value = _at(raw, "strategy")
+        try:
+            return STRATEGY.model(value, self._context).model_validate(value, context=self._context)  # type: ignore[return-value]
+        except ValueError:
+            return None
+
+    def _check_clause(self, clause: PolicyClause, kind: KindModel) -> None:
+        role, allowed = clause.role_arn, self._vocabulary.allowed_roles
+        if role is not None and role not in allowed:
+            shown = ", ".join(sorted(allowed)) or "none"
+            message = f"{role} is not in this deployment's list of allowed roles (AllowedRoleArns: {shown})"
+            self.problems.append(Problem(json_path((*self._loc, "roleArn")), message))
+        self.problems += check_words(clause, kind, self._loc)
+        self.problems += check_conditions(clause, kind, self._loc, self._vocabulary.kinds)
+
+    def _policy(self, clause: PolicyClause, blueprint: Blueprint, region: str) -> Policy:
+        return Policy(
+            document=self._document,
+            path=json_path(self._loc),
+            owner=Owner(self._vocabulary.controller, clause.name),
+            scope=Scope(self._account(clause.role_arn), region, clause.role_arn),
+            clause=clause,
+            blueprint=blueprint,
+            formerly=tuple(self._old_owner(old) for old in clause.formerly),
+        )
+
+    def _old_owner(self, name: str) -> Owner:
+        controller, _, policy = name.rpartition("/")
+        return Owner(controller or self._vocabulary.controller, policy)
+
+
+def _at(raw: Json, *path: str) -> Json:
+    """The value at a path of what may be anything; None where there is none."""
+    try:
+        return lookup(raw, path)
+    except KeyError:
+        return None
+
+
+def _expand(value: Json, names: Mapping[str, str]) -> Json:
+    """`${account}`, `${region}` and `${policy}` replaced in every text; an escaped `$${` stays as it is."""
+    if isinstance(value, str):
+        return _GLOBAL.sub(lambda found: names[found.group(1)] if found.group(1) else found.group(), value)
+    if isinstance(value, Mapping):
+        return {key: _expand(item, names) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_expand(item, names) for item in value]
+    return value

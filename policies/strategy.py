@@ -1,0 +1,98 @@
+"""The contract of a strategy: a frozen model whose fields are its configuration and whose `decide` is its behaviour.
+
+A strategy is pure. What it needs to know of the world beyond its resources it asks for by `signals`, and gets in the
+observation; the time is an argument. The same arguments always give the same decision.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import ClassVar
+
+from policies.action import Desired, Trouble
+from policies.blueprint import Blueprint
+from policies.frozen import NOTHING, Json
+from policies.grammar import Grammar
+from policies.items import ItemSource
+from policies.names import Blank
+from policies.template import Placeholder
+from policies.world import Observation, Resource
+
+
+@dataclass(frozen=True, slots=True)
+class Removal:
+    """One resource that should go, and why."""
+
+    resource: Resource
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Pace:
+    """How gently interchangeable resources may be disturbed."""
+
+    disruptions: int
+    """Ready resources that this run may take away."""
+    minimum_age: timedelta = timedelta()
+    """Younger ones are left alone."""
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """What a strategy wants.
+
+    `removals` None means: whatever is owned and not desired, except the `spared` names. With `hold` nothing is removed,
+    for the reason it gives. With a `pace` removals are a stream, limited per run; without, they are all or nothing.
+    """
+
+    desired: tuple[Desired, ...] = ()
+    removals: tuple[Removal, ...] | None = None
+    spared: frozenset[str] = frozenset()
+    hold: str | None = None
+    troubles: tuple[Trouble, ...] = ()
+    pace: Pace | None = None
+
+
+class Strategy(Grammar, ABC):
+    """What should exist, decided from what does. One file each; picked by `strategy.type`."""
+
+    type: str
+
+    stand_ins: ClassVar[Mapping[str, Json]] = NOTHING
+    """A sample for the placeholders whose type is always the same: what property types are judged by."""
+    matches: ClassVar[bool] = False
+    """Whether it works on resources that it did not create (`match` is required) rather than on its own."""
+    supported: ClassVar[bool] = True
+    """False: the grammar is known, the behaviour is not built yet, and parsing says so."""
+
+    @property
+    def roots(self) -> frozenset[str]:
+        """The placeholders that it fills, besides `${account}`, `${region}` and `${policy}`."""
+        return frozenset({"match"}) if self.matches else frozenset()
+
+    def signals(self) -> tuple[ItemSource, ...]:
+        """What it needs to know of the world besides its resources."""
+        return ()
+
+    def language(self, placeholder: Placeholder) -> Blank:
+        """Everything that a placeholder may become: what names are proven disjoint by."""
+        raise KeyError(str(placeholder))
+
+    def varies_by(self) -> frozenset[str]:
+        """The placeholders without which all its resources would have one name."""
+        return frozenset()
+
+    def known(self) -> tuple[Mapping[str, Json], ...] | None:
+        """Every value of the placeholders, where the policy itself tells them all."""
+        return None
+
+    def misfits(self, blueprint: Blueprint) -> Iterator[tuple[tuple[str | int, ...], str]]:
+        """What is listed in the strategy itself and does not fit the resource, as (place in the strategy, reason)."""
+        return iter(())
+
+    @abstractmethod
+    def decide(self, blueprint: Blueprint, seen: Observation, now: datetime) -> Decision:
+        """What should exist. Pure; deciding twice gives the same."""

@@ -1,0 +1,18 @@
+"""Fixtures that every folder of tests may use."""
+
+import os
+from collections.abc import Iterator
+
+import pytest
+
+os.environ["MOTO_EC2_LOAD_DEFAULT_AMIS"] = "false"
+os.environ["AWS_EC2_METADATA_DISABLED"] = "true"
+
+from tests.world import World  # after the environment: moto reads it
+
+
+@pytest.fixture
+def world() -> Iterator[World]:
+    """A deterministic AWS, empty, at 2026-03-02 09:00 UTC."""
+    with World() as opened:
+        yield opened

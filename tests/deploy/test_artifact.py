@@ -1,0 +1,118 @@
+"""The built artifact does its work in Lambda's own runtime client, against an AWS behind a real socket."""
+
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+from urllib.request import Request, urlopen
+
+import boto3
+import pytest
+from moto.server import ThreadedMotoServer
+
+from tests.deploy import runtime
+from tests.deploy.conftest import ROOT, Sam
+from tests.deploy.dashboard import recorded, shown
+from tests.deploy.runtime import Runtime
+
+TICK = (ROOT / "events" / "tick.json").read_bytes()
+ORDERS = {
+    "version": 1,
+    "policies": [
+        {
+            "name": "orders",
+            "resource": {
+                "type": "AWS::SQS::Queue",
+                "properties": {"QueueName": "orders-${item}", "VisibilityTimeout": 120},
+            },
+            "strategy": {"type": "forEach", "items": {"source": "list", "values": ["a", "b"]}},
+        }
+    ],
+}
+CREDENTIALS: dict[str, Any] = {
+    "aws_access_key_id": "test",
+    "aws_secret_access_key": "test",
+    "region_name": "us-east-1",
+}
+VARIABLES = {
+    "AWS_ACCESS_KEY_ID": "test",
+    "AWS_SECRET_ACCESS_KEY": "test",
+    "AWS_REGION": "us-east-1",
+    "AWS_DEFAULT_REGION": "us-east-1",
+    "SETPOINT_BUCKET": "bucket",
+    "SETPOINT_PREFIX": "policies/",
+    "SETPOINT_STATUS_PREFIX": "status/",
+    "SETPOINT_CONTROLLER": "setpoint",
+    "SETPOINT_MODE": "enforce",
+    "SETPOINT_ACCOUNT": "123456789012",
+    "SETPOINT_ALLOWED_ROLES": "",
+    "SETPOINT_ALLOWED_TYPES": "",
+    "SETPOINT_THREADS": "16",
+    "SETPOINT_EVENT_BUS": "",
+    "POWERTOOLS_SERVICE_NAME": "setpoint",
+    "POWERTOOLS_METRICS_NAMESPACE": "Setpoint",
+    "POWERTOOLS_LOG_LEVEL": "INFO",
+}
+
+
+def test_it_ships_no_command_line_and_no_tests(artifact: Path) -> None:
+    assert (artifact / "handler" / "app.py").exists()
+    shipped = {path.name for path in artifact.iterdir()}
+    assert shipped.isdisjoint({"moto", "rich", "typer", "tests", "docs", "bin"})
+    ours = [
+        path
+        for package in ("handler", "policies", "strategies", "infra")
+        for path in (artifact / package).rglob("*.py")
+    ]
+    assert not [path for path in ours if re.search(r"^\s*(from|import) (typer|rich|moto)\b", path.read_text(), re.M)]
+
+
+def test_its_byte_code_is_trusted(artifact: Path) -> None:
+    """Bits 0 and 1 of the flags: made from a hash, and not to be checked."""
+    compiled = list((artifact / "policies").rglob("*.pyc"))
+    assert compiled
+    assert {int.from_bytes(path.read_bytes()[4:8], "little") for path in compiled} == {1}
+
+
+def test_it_stays_far_below_the_limit_of_250_mb(artifact: Path) -> None:
+    assert sum(path.stat().st_size for path in artifact.rglob("*") if path.is_file()) < 80_000_000
+
+
+@pytest.mark.skipif(not runtime.available(), reason="the emulator is for Linux on x86_64 and arm64")
+def test_a_tick_makes_the_queues_and_writes_the_status(
+    sam: Sam, artifact: Path, endpoint: str, template: dict[str, Any], tmp_path: Path
+) -> None:
+    sqs = boto3.client("sqs", endpoint_url=endpoint, **CREDENTIALS)
+    s3 = boto3.client("s3", endpoint_url=endpoint, **CREDENTIALS)
+    s3.create_bucket(Bucket="bucket")
+    s3.put_object(Bucket="bucket", Key="policies/queues.json", Body=json.dumps(ORDERS))
+
+    with Runtime(sam, artifact, tmp_path, {**VARIABLES, "AWS_ENDPOINT_URL": endpoint}) as function:
+        answers = [function.invoke(TICK) for _ in range(2)]
+        log = function.output()
+
+    assert not [answer for answer in answers if answer and "errorType" in answer], log
+    queues = sqs.list_queues().get("QueueUrls", [])
+    assert sorted(url.rpartition("/")[2] for url in queues) == ["orders-a", "orders-b"], log
+    assert json.loads(s3.get_object(Bucket="bucket", Key="status/queues.json")["Body"].read())
+    # The dashboard's metrics are the recorded ones, to the last dimension.
+    assert {"Created", "Seconds"} <= {name for name, _ in {*shown(template)} & {*recorded(log)}}, log
+
+
+@pytest.fixture
+def endpoint() -> Iterator[str]:
+    """An empty AWS. Its state is the process's, so it is emptied for those who come later too."""
+    server = ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
+    server.start()
+    url = "http://{}:{}".format(*server.get_host_and_port())
+    try:
+        _reset(url)
+        yield url
+        _reset(url)
+    finally:
+        server.stop()
+
+
+def _reset(endpoint: str) -> None:
+    urlopen(Request(f"{endpoint}/moto-api/reset", method="POST")).close()
