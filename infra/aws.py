@@ -1,13 +1,15 @@
 """One account and region of AWS: lazy clients over one session, with or without the right to write.
 
-Clients are made when first needed and once: the first costs 87 ms, and they are thread-safe. Retries are the SDK's own
-standard mode (three attempts); time-outs are shorter than a tick.
+Clients are made when first needed, and once: the first costs 87 ms, and they are thread-safe. Retries are the SDK's
+own standard mode (three attempts); time-outs are shorter than a tick.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
 from threading import Lock
 from typing import Any, cast
 
@@ -18,21 +20,40 @@ from policies.errors import RefusedError
 from policies.world import Scope
 
 THREADS = 16
-"""Connections a client keeps: as many as the pool has threads. More gain nothing (600 calls a second and core)."""
+"""Connections that a client keeps: as many as the pool has threads. More gain nothing (600 calls a second and core)."""
 
 _READS = re.compile(r"(Get|List|Describe|Head|BatchGet|Scan|Query|AssumeRole)")
+
+
+@dataclass(frozen=True, slots=True)
+class Credentials:
+    """The temporary keys of a role."""
+
+    key: str = field(repr=False)
+    secret: str = field(repr=False)
+    token: str = field(repr=False)
+    expires: datetime
 
 
 class Aws:
     """The clients of one scope. `writable=False` gives clients that refuse every call that is not a read."""
 
     def __init__(
-        self, session: boto3.Session, scope: Scope, *, endpoint_url: str | None = None, writable: bool = True
+        self,
+        session: boto3.Session,
+        scope: Scope,
+        *,
+        endpoint_url: str | None = None,
+        writable: bool = True,
+        credentials: Credentials | None = None,
+        on_call: Callable[[], None] | None = None,
     ) -> None:
         self.scope = scope
         self._session = session
         self._endpoint_url = endpoint_url
         self._writable = writable
+        self._credentials = credentials
+        self._on_call = on_call
         self._clients: dict[str, Any] = {}
         self._lock = Lock()
 
@@ -43,6 +64,10 @@ class Aws:
     @property
     def account(self) -> str:
         return self.scope.account
+
+    def expires_within(self, span: timedelta) -> bool:
+        """Whether the role's credentials end so soon that new ones are due; never where there is no role."""
+        return self._credentials is not None and self._credentials.expires - datetime.now(UTC) < span
 
     def client(self, service: str) -> Any:
         """The client of a service; every thread gets the same one."""
@@ -57,10 +82,14 @@ class Aws:
             yield from page.get(field) or ()
 
     def _make(self, service: str) -> Any:
+        keys = self._credentials
         client = cast("Any", self._session).client(
             service,
             region_name=self.scope.region,
             endpoint_url=self._endpoint_url,
+            aws_access_key_id=keys and keys.key,
+            aws_secret_access_key=keys and keys.secret,
+            aws_session_token=keys and keys.token,
             config=Config(
                 retries={"mode": "standard", "total_max_attempts": 3},
                 connect_timeout=3,
@@ -71,6 +100,9 @@ class Aws:
         )
         if not self._writable:
             client.meta.events.register("before-parameter-build", _refuse_writes)
+        if self._on_call is not None:
+            count = self._on_call
+            client.meta.events.register("request-created", lambda **_: count())
         return client
 
 

@@ -6,9 +6,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import Enum
 
+from policies.conditions import Condition
 from policies.diff import Difference
 from policies.frozen import NOTHING, Json
 from policies.identity import Owner
+from policies.match import Match
 from policies.world import Resource, Scope
 
 
@@ -62,6 +64,22 @@ class Change:
 
 
 @dataclass(frozen=True, slots=True)
+class Terms:
+    """What must be true of a resource, read from its service at that moment, before anything is written to it.
+
+    `owner` None: a matched resource, whose owner tags are nobody's business but `selected` still must hold.
+    """
+
+    owner: Owner | None
+    formerly: tuple[Owner, ...] = ()
+    adopt: bool = False
+    protect: Mapping[str, Condition] = field(default_factory=lambda: NOTHING)
+    delete_if: Mapping[str, Condition] = field(default_factory=lambda: NOTHING)
+    match: tuple[Match, ...] = ()
+    exceptions: tuple[Match, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Action:
     """One thing to do to one resource, and why."""
 
@@ -71,6 +89,7 @@ class Action:
     scope: Scope
     key: str
     reason: str
+    terms: Terms
     desired: Desired | None = None
     seen: Resource | None = None
     change: Change = field(default_factory=Change)
@@ -134,7 +153,6 @@ class Trouble:
 class Plan:
     """All that one policy means to do in one run."""
 
-    owner: Owner
     actions: tuple[Action, ...] = ()
     troubles: tuple[Trouble, ...] = ()
     desired: int = 0

@@ -9,7 +9,7 @@ from functools import cached_property
 from pydantic import ValidationError
 
 from policies.action import Desired
-from policies.frozen import NOTHING, Json, freeze, thaw
+from policies.frozen import NOTHING, Json, freeze, merge, thaw
 from policies.items import WHOLE, Item, ItemSource, Skipped, select, show
 from policies.kind import KindModel
 from policies.problems import summary
@@ -36,7 +36,7 @@ class Blueprint:
         Raises UnfitError where a placeholder has no value or the result is not legal for the kind.
         """
         declared, initial = self._legal(self.properties, scope), self._legal(self.initial, scope)
-        wrong = self.kind.check({**initial, **declared})
+        wrong = self.kind.check(merge(initial, declared))
         if wrong:
             raise UnfitError(wrong)
         return self._desired(key, declared, initial)
@@ -56,6 +56,12 @@ class Blueprint:
         named = [self.properties[word] for word in self.kind.identifiers]
         texts = [leaf for leaf in leaves_of((self.properties, self.initial)) if isinstance(leaf, Text)]
         return frozenset(".".join(one.path) or WHOLE for one in placeholders((*named, *texts)) if one.root == "item")
+
+    @cached_property
+    def item_words(self) -> frozenset[str]:
+        """The words that placeholders ask items for: `QueueName` of `${item.QueueName}`."""
+        used = placeholders((self.properties, self.initial))
+        return frozenset(one.path[0] for one in used if one.root == "item" and one.path)
 
     def _legal(self, template: Template, scope: Mapping[str, Json]) -> Mapping[str, Json]:
         try:

@@ -36,6 +36,13 @@ def thaw(value: Json) -> Json:
     return value
 
 
+def merge(under: Json, over: Json) -> Json:
+    """Objects merged key by key, `over` winning; anything else is replaced."""
+    if isinstance(under, Mapping) and isinstance(over, Mapping):
+        return freeze({**under, **{key: merge(under.get(key), value) for key, value in over.items()}})
+    return over
+
+
 def canonical_text(value: Json) -> str:
     """One spelling for one value: sorted keys, no spaces. What hashes are made of."""
     return json.dumps(thaw(value), sort_keys=True, separators=(",", ":"), ensure_ascii=True)

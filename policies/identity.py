@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from itertools import islice
 
-from policies.frozen import Json, canonical_text
+from policies.frozen import NOTHING, Json, canonical_text
 from policies.world import Resource
 
 PREFIX = "setpoint:"
@@ -27,12 +27,13 @@ ID = "setpoint:id"
 SPEC = "setpoint:spec"
 MARKED = "setpoint:marked"
 ADOPTED = "setpoint:adopted"
+DOCUMENT = "setpoint:document"
+"""Which document the policy stood in: tells whether an orphan left a document that still exists."""
+
 HOLD_UNTIL = "setpoint:hold-until"
 
 PENDING = "pending"
 """Value of `setpoint:spec` while a create of several calls has not ended."""
-
-OWNER_TAGS = frozenset({POLICY, KEY, ID, SPEC, MARKED, ADOPTED})
 
 CHAIN_STEPS = 16
 """Links of a token chain that one run tries."""
@@ -54,13 +55,14 @@ class Owner:
         return f"{self.controller}/{self.policy}"
 
 
-def owner_tags(owner: Owner, key: str, name: str | None, spec: str, birth: str) -> dict[str, str]:
-    """The four owner tags of a resource; `birth` stands in for the name of a nameless one."""
+def owner_tags(owner: Owner, document: str, key: str, name: str | None, spec: str, birth: str) -> dict[str, str]:
+    """The owner tags of a resource; `birth` stands in for the name of a nameless one."""
     return {
         POLICY: str(owner),
         KEY: tag_value(key),
         ID: proof(owner, key, name) if name else birth,
         SPEC: spec,
+        DOCUMENT: document,
     }
 
 
@@ -87,9 +89,20 @@ def _proof(owner: str, key_tag: str, name: str) -> str:
     return _digest("id", owner, key_tag, name)
 
 
-def spec_hash(properties: Mapping[str, Json], tags: Mapping[str, str]) -> str:
-    """Versioned hash of what the policy declares. A mismatch triggers a read, never a blind write."""
-    return "v1:" + _digest("spec", canonical_text(properties), canonical_text(tags))
+def spec_hash(properties: Mapping[str, Json], tags: Mapping[str, str], unreadable: Mapping[str, Json] = NOTHING) -> str:
+    """Versioned hash of what the policy declares. A mismatch triggers a read, never a blind write.
+
+    What the service never shows (`unreadable`, write-only properties) has a second hash of its own: it is the only way
+    to see that it was changed in the policy.
+    """
+    spec = "v1:" + _digest("spec", canonical_text(properties), canonical_text(tags))
+    return f"{spec}:{_digest('unreadable', canonical_text(unreadable))}" if unreadable else spec
+
+
+def unreadable_hash(spec: str | None) -> str | None:
+    """The part of a spec hash that stands for write-only properties, if there is one."""
+    parts = (spec or "").split(":")
+    return parts[2] if len(parts) == 3 else None
 
 
 def chain(owner: Owner, key_tag: str, birth: str) -> Iterator[str]:

@@ -92,6 +92,10 @@ class KindModel:
     def without_tags(self, properties: Mapping[str, Json]) -> Mapping[str, Json]:
         return {word: value for word, value in properties.items() if word != self.tag_property} or NOTHING
 
+    def single_call(self, desired: Mapping[str, Json]) -> bool:
+        """Whether one create call does everything that is declared; else the spec stays `pending` until it is done."""
+        return True
+
     def check(self, properties: Mapping[str, Json]) -> str | None:
         """What is wrong with fully rendered properties beyond the model, if anything."""
         return None

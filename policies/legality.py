@@ -120,8 +120,8 @@ def _open(line: Mapping[str, Any]) -> bool:
 
 
 def _say(line: Mapping[str, Any], kind: KindModel) -> str:
-    word = line["loc"][0] if line["loc"] else None
-    if line["type"] == "extra_forbidden" and len(line["loc"]) == 1:
+    if line["type"] == "extra_forbidden":
+        word = ".".join(str(step) for step in line["loc"] if isinstance(step, str))
         if word in kind.not_supported:
             return f"{word} is not yet supported for {kind.type}"
         if word in kind.read_only:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Annotated, Any
 
-from pydantic import Field, ValidationInfo, ValidatorFunctionWrapHandler, WrapValidator, model_validator
+from pydantic import ConfigDict, Field, ValidationInfo, ValidatorFunctionWrapHandler, WrapValidator, model_validator
 
 from policies.conditions import Conditions, all_hold
 from policies.frozen import nothing
@@ -16,6 +16,8 @@ from policies.world import Resource
 
 class Match(Grammar):
     """Resources that were not created by this policy; all that is said here must hold."""
+
+    model_config = ConfigDict(json_schema_extra={"minProperties": 1})
 
     names: Annotated[tuple[str, ...] | None, Field(strict=False, description="Exact names or ids.")] = None
     name_prefix: Annotated[str | None, Field(description="How the name starts.")] = None
@@ -49,7 +51,8 @@ def _one_or_more(value: Any, read: ValidatorFunctionWrapHandler, info: Validatio
     return (Match.model_validate(value, context=info.context),) if isinstance(value, Mapping) else read(value)
 
 
-Matches = Annotated[tuple[Match, ...], Field(strict=False, min_length=1), WrapValidator(_one_or_more)]
+_Listed = Annotated[tuple[Match, ...], Field(strict=False, min_length=1)]
+Matches = Annotated[_Listed, WrapValidator(_one_or_more, json_schema_input_type=Match | _Listed)]
 """One match or a list of them: any of them."""
 
 

@@ -22,6 +22,7 @@ __all__ = [
     "Unprovable",
     "check_pattern",
     "common_name",
+    "common_start",
     "longest_length",
     "matches",
     "renders",
@@ -148,11 +149,14 @@ def _literal_ends(parts: tuple[str | Blank, ...]) -> tuple[str, str]:
 
 
 def _common_ends(names: frozenset[str]) -> tuple[str, str]:
-    if not names:
-        return "", ""
-    backwards = [name[::-1] for name in names]
-    return _common_start(min(names), max(names)), _common_start(min(backwards), max(backwards))[::-1]
+    return common_start(names), common_start(name[::-1] for name in names)[::-1]
 
 
-def _common_start(one: str, other: str) -> str:
+def common_start(names: Iterable[str]) -> str:
+    """The longest text that all the names begin with."""
+    names = list(names)
+    return _shared(min(names), max(names)) if names else ""
+
+
+def _shared(one: str, other: str) -> str:
     return "".join(char for char, _ in takewhile(lambda pair: pair[0] == pair[1], zip(one, other, strict=False)))

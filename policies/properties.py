@@ -12,7 +12,7 @@ from typing import Annotated, Any, TypeAlias, Union, get_args, get_origin
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, GetCoreSchemaHandler
 from pydantic_core import CoreSchema, core_schema
 
-from policies.frozen import Json
+from policies.frozen import Json, canonical_text
 
 
 class Marker:
@@ -52,6 +52,9 @@ class Default(Marker):
     """What the service uses where nothing is set: null resets to it, and it equals absent."""
 
     value: Json
+
+    def __hash__(self) -> int:
+        return hash(canonical_text(self.value))
 
 
 @dataclass(frozen=True, slots=True)

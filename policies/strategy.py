@@ -89,6 +89,21 @@ class Strategy(Grammar, ABC):
         """Every value of the placeholders, where the policy itself tells them all."""
         return None
 
+    def claims_existence(self, owning: bool) -> bool:
+        """Whether it creates or deletes: of two such policies for one resource neither acts.
+
+        `owning` is False under `match`. Who claims the existence of matched resources must leave alone, in all it does,
+        whatever has an owner.
+        """
+        return owning
+
+    def extra_leaves(self) -> frozenset[str]:
+        """The dotted properties and tags (`tags.KEY`) that it keeps besides those of the resource section.
+
+        `policies.leaves.dotted_leaves` lists those of a property object.
+        """
+        return frozenset()
+
     def misfits(self, blueprint: Blueprint) -> Iterator[tuple[tuple[str | int, ...], str]]:
         """What is listed in the strategy itself and does not fit the resource, as (place in the strategy, reason)."""
         return iter(())

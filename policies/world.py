@@ -67,11 +67,15 @@ class Observation:
     """Everything a strategy may look at: its resources, and the signals it asked for.
 
     `owned` are proven ours (or, for a policy with `match`, the matched ones). `occupied` holds by name what exists
-    under names that this policy could render and is not proven ours.
+    under names that this policy could render and is not proven ours. `dead` are the terminated of a nameless kind,
+    whosever they were: a service may drop their tags, and only their tokens matter. `unread` are the ids whose deep
+    read failed in this run: unknown, so nothing is done to them.
     """
 
     owned: tuple[Resource, ...] = ()
     occupied: Mapping[str, Resource] = field(default_factory=lambda: NOTHING)
+    dead: tuple[Resource, ...] = ()
+    unread: frozenset[str] = frozenset()
     signals: Mapping[str, Any] = field(default_factory=lambda: NOTHING)
 
     def signal(self, wanted: Any) -> Any:

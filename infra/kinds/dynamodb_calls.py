@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
+from policies.errors import RefusedError
 from policies.frozen import NOTHING, Json, thaw
 
 Arguments: TypeAlias = dict[str, Any]
@@ -28,7 +29,9 @@ class Call:
 
 
 def creation(initial: Wanted, declared: Wanted) -> tuple[Arguments, bool]:
-    """What CreateTable takes, and whether something is left that it does not take."""
+    """What CreateTable takes, and whether something is left that it does not take: that must be declared."""
+    if early := sorted(word for word in _LATER if word in initial and word not in declared):
+        raise RefusedError(f"{', '.join(early)} cannot be initial: CreateTable does not take it; put it in properties")
     wanted = given(_over(initial, declared))
     expiry, backups = (wanted.pop(word, NOTHING) for word in _LATER)
     if "StreamSpecification" in wanted:

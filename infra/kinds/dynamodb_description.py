@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from datetime import UTC, datetime
 from typing import Any
 
 from policies.frozen import Json
@@ -21,9 +22,14 @@ def state_of(table: Mapping[str, Any]) -> State:
     return State.PENDING if busy and state is State.READY else state
 
 
+def created_of(table: Mapping[str, Any]) -> datetime:
+    moment: datetime = table["CreationDateTime"]
+    return moment.astimezone(UTC)
+
+
 def facts_of(table: Mapping[str, Any]) -> dict[str, Json]:
     return {
-        "CreateTime": table["CreationDateTime"].isoformat(),
+        "CreateTime": created_of(table).isoformat(),
         "ItemCount": table.get("ItemCount", 0),
         "TableSizeBytes": table.get("TableSizeBytes", 0),
         "NumberOfDecreasesToday": table.get("ProvisionedThroughput", {}).get("NumberOfDecreasesToday", 0),

@@ -169,5 +169,7 @@ def _switch_problems(properties: Mapping[str, Json]) -> Iterator[str]:
     encryption = properties.get("SSESpecification") or {}
     if encryption.get("SSEType") and not encryption.get("SSEEnabled"):
         yield "SSESpecification: SSEType needs SSEEnabled true"
+    if encryption.get("SSEEnabled") and None in encryption.values():
+        yield "SSESpecification: null resets nothing in it, since a table shows even the key of AWS; leave it out"
     if encryption.get("KMSMasterKeyId") and not encryption.get("SSEType"):
         yield "SSESpecification: KMSMasterKeyId needs SSEType KMS"

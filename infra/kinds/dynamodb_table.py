@@ -12,7 +12,15 @@ from typing import Any
 
 from infra.aws import Aws
 from infra.kinds.dynamodb_calls import creation, recovery, update_calls
-from infra.kinds.dynamodb_description import DESCRIBABLE, facts_of, parse, recovery_of, state_of, time_to_live_of
+from infra.kinds.dynamodb_description import (
+    DESCRIBABLE,
+    created_of,
+    facts_of,
+    parse,
+    recovery_of,
+    state_of,
+    time_to_live_of,
+)
 from infra.kinds.dynamodb_properties import TableProperties, problems
 from infra.kinds.kind import Kind
 from policies.action import Change, Desired, Progress
@@ -101,7 +109,7 @@ class DynamodbTable(Kind):
             properties=properties,
             facts=facts,
             state=state_of(table),
-            created=table["CreationDateTime"],
+            created=created_of(table),
         )
 
     def _tags(self, aws: Aws, seen: Resource, table: Mapping[str, Any]) -> Mapping[str, str] | None:

@@ -9,25 +9,30 @@ every start; age counts from when the primary network interface was attached, as
 
 from __future__ import annotations
 
-from base64 import b64decode
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any, ClassVar
 
 from infra.aws import Aws
-from infra.kinds.ec2_instance_properties import NOT_SUPPORTED, InstanceProperties, Metadata, problem
+from infra.kinds.ec2_instance_properties import (
+    AFTER_LAUNCH,
+    NOT_SUPPORTED,
+    PLACEMENT,
+    InstanceProperties,
+    Metadata,
+    launch,
+    problem,
+)
 from infra.kinds.kind import Kind
 from policies.action import Change, Desired, Progress
 from policies.errors import WaitError
 from policies.frozen import Json
 from policies.kind import Creation
-from policies.properties import Shape
+from policies.properties import Shape, shape_of
 from policies.world import Resource, State
 
 _AS_SHOWN = ("EbsOptimized", "ImageId", "InstanceType", "KeyName", "PrivateIpAddress", "SourceDestCheck", "SubnetId")
-_PLACEMENT = {"AvailabilityZone": "AvailabilityZone", "PlacementGroupName": "GroupName", "Tenancy": "Tenancy"}
 _TAGGED = ("instance", "network-interface", "volume")
-_AFTER_LAUNCH = {"PowerState": "stopped", "SourceDestCheck": False}
 _WHILE_STOPPED = ("InstanceType", "EbsOptimized")
 _STATES = {"stopped": State.READY, "shutting-down": State.DELETING, "terminated": State.DEAD}
 _POWER = {"pending": "running", "running": "running", "stopping": "stopped", "stopped": "stopped"}
@@ -86,6 +91,9 @@ class Ec2Instance(Kind):
     def check(self, properties: Mapping[str, Json]) -> str | None:
         return problem(properties)
 
+    def single_call(self, desired: Mapping[str, Json]) -> bool:
+        return all(desired.get(word) != value for word, value in AFTER_LAUNCH.items())
+
     def survey(self, aws: Aws, prefixes: Sequence[str]) -> Iterator[Resource]:
         # AWS: without pages, a call may be slow or fail where there are many instances.
         page = {"PageSize": 1000}
@@ -104,12 +112,11 @@ class Ec2Instance(Kind):
         return _parse(aws, reservations[0]["Instances"][0], _health(statuses))
 
     def create(self, aws: Aws, desired: Desired, token: str | None) -> Progress:
-        declared = _given({**desired.initial, **desired.properties})
+        declared = {**desired.initial, **desired.properties}
         labels = [{"ResourceType": what, "Tags": _tags(desired.tags)} for what in _TAGGED]
         once = {"MinCount": 1, "MaxCount": 1, "ClientToken": token, "TagSpecifications": labels}
-        aws.client("ec2").run_instances(**once, **_launch(declared))
-        later = any(declared.get(word) == value for word, value in _AFTER_LAUNCH.items())
-        return Progress.PARTIAL if later else Progress.COMPLETE
+        aws.client("ec2").run_instances(**once, **launch(declared))
+        return Progress.COMPLETE if self.single_call(declared) else Progress.PARTIAL
 
     def update(self, aws: Aws, seen: Resource, change: Change) -> Progress:
         ec2 = aws.client("ec2")
@@ -117,12 +124,14 @@ class Ec2Instance(Kind):
         _change_settings(ec2, seen.id, wanted)
         if "IamInstanceProfile" in wanted:
             _change_profile(ec2, seen.id, wanted["IamInstanceProfile"])
+        # What may have to wait for a stop comes after what need not; the tags, spec hash among them, after it all.
+        if _change_power(ec2, seen, wanted) is Progress.PARTIAL:
+            return Progress.PARTIAL
         if change.tags:
             ec2.create_tags(Resources=[seen.id], Tags=_tags(change.tags))
         if change.untag:
             ec2.delete_tags(Resources=[seen.id], Tags=[{"Key": key} for key in sorted(change.untag)])
-        # Last: what has to wait for a stop keeps nothing else waiting.
-        return _change_power(ec2, seen, wanted)
+        return Progress.COMPLETE
 
     def delete(self, aws: Aws, seen: Resource) -> None:
         aws.client("ec2").terminate_instances(InstanceIds=[seen.id])
@@ -155,7 +164,7 @@ def _properties(instance: Mapping[str, Any], tags: Mapping[str, str]) -> dict[st
     options = instance.get("MetadataOptions", {})
     shown = {
         **{word: instance.get(word) for word in _AS_SHOWN},
-        **{word: instance.get("Placement", {}).get(name) for word, name in _PLACEMENT.items()},
+        **{word: instance.get("Placement", {}).get(name) for word, name in PLACEMENT.items()},
         "HibernationOptions": instance.get("HibernationOptions"),
         "IamInstanceProfile": instance.get("IamInstanceProfile", {}).get("Arn", "").rpartition("/")[2],
         "LaunchTemplate": {"LaunchTemplateId": template[0], "Version": template[1]} if all(template) else None,
@@ -177,34 +186,6 @@ def _health(statuses: Iterable[Mapping[str, Any]]) -> dict[str, State]:
     return health
 
 
-def _launch(declared: Mapping[str, Json]) -> dict[str, Any]:
-    """Properties as RunInstances spells them."""
-    request: dict[str, Any] = {}
-    for word, value in declared.items():
-        match word:
-            case "AvailabilityZone" | "PlacementGroupName" | "Tenancy":
-                request.setdefault("Placement", {})[_PLACEMENT[word]] = value
-            case "CreditSpecification":
-                request[word] = {"CpuCredits": value["CPUCredits"]}
-            case "IamInstanceProfile":
-                request[word] = {"Name": value}
-            case "Monitoring":
-                request[word] = {"Enabled": value}
-            case "NetworkInterfaces":
-                request[word] = [_interface(one) for one in value]
-            case "UserData":
-                request[word] = b64decode(value)  # botocore encodes it again
-            case _ if word not in _AFTER_LAUNCH:
-                request[word] = value
-    return request
-
-
-def _interface(declared: Mapping[str, Json]) -> dict[str, Any]:
-    rest = {word: value for word, value in declared.items() if word != "GroupSet"}
-    groups = {"Groups": declared["GroupSet"]} if "GroupSet" in declared else {}
-    return {**rest, **groups, "DeviceIndex": int(declared["DeviceIndex"])}
-
-
 def _change_settings(ec2: Any, instance: str, wanted: Mapping[str, Json]) -> None:
     """What may change while the instance runs."""
     if "SecurityGroupIds" in wanted:
@@ -212,13 +193,14 @@ def _change_settings(ec2: Any, instance: str, wanted: Mapping[str, Json]) -> Non
     if "SourceDestCheck" in wanted:
         ec2.modify_instance_attribute(InstanceId=instance, SourceDestCheck={"Value": wanted["SourceDestCheck"]})
     if "MetadataOptions" in wanted:
-        options = _settled(Ec2Instance().shape.inner("MetadataOptions"), wanted["MetadataOptions"])
+        options = _settled(shape_of(Metadata), wanted["MetadataOptions"])
         ec2.modify_instance_metadata_options(InstanceId=instance, **options)
     if "Monitoring" in wanted:
         (ec2.monitor_instances if wanted["Monitoring"] else ec2.unmonitor_instances)(InstanceIds=[instance])
 
 
 def _change_profile(ec2: Any, instance: str, name: str | None) -> None:
+    """Attach, replace (AWS does that on running instances only) or detach, in one call."""
     of_it = [{"Name": "instance-id", "Values": [instance]}]
     known = ec2.describe_iam_instance_profile_associations(Filters=of_it)["IamInstanceProfileAssociations"]
     held = [association for association in known if association["State"] in ("associating", "associated")]
@@ -250,13 +232,6 @@ def _change_power(ec2: Any, seen: Resource, wanted: Mapping[str, Json]) -> Progr
 def _settled(shape: Shape, properties: Mapping[str, Json]) -> dict[str, Json]:
     """The properties, with the service's default in place of null."""
     return {word: shape.inner(word).default if value is None else value for word, value in properties.items()}
-
-
-def _given(value: Json) -> Any:
-    """Plain JSON without nulls."""
-    if isinstance(value, Mapping):
-        return {word: _given(item) for word, item in value.items() if item is not None}
-    return [_given(item) for item in value] if isinstance(value, list | tuple) else value
 
 
 def _tags(tags: Mapping[str, str]) -> list[dict[str, str]]:

@@ -1,9 +1,10 @@
-"""The words of `AWS::EC2::Instance`: which there are, which are refused, what the service has by default."""
+"""The words of `AWS::EC2::Instance`: which there are, which are refused, how RunInstances spells them."""
 
 from __future__ import annotations
 
+from base64 import b64decode
 from collections.abc import Mapping
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
@@ -14,11 +15,11 @@ _BASE64 = r"^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$"
 
 
 class Template(Properties):
-    """By id or name. An instance shows its template's id and version, not the name; versions are numbers only."""
+    """By id or name. With `$Latest` and `$Default` a new version is for new instances: those that exist stay."""
 
     LaunchTemplateId: str | None = None
-    LaunchTemplateName: Annotated[str | None, WriteOnly] = None
-    Version: Annotated[str | None, Field(pattern=r"^[1-9][0-9]*$")] = None
+    LaunchTemplateName: str | None = None
+    Version: Annotated[str | None, Field(pattern=r"^([1-9][0-9]*|\$Latest|\$Default)$")] = None
 
 
 class Metadata(Properties):
@@ -77,7 +78,7 @@ class Hibernation(Properties):
 
 
 class InstanceProperties(Properties):
-    """`AWS::EC2::Instance`. The write-only ones are not in DescribeInstances: they count at launch and never later."""
+    """`AWS::EC2::Instance`. The write-only ones are not in DescribeInstances, or (LaunchTemplate) not as declared."""
 
     AvailabilityZone: Annotated[str | None, CreateOnly] = None
     BlockDeviceMappings: Annotated[list[Device] | None, CreateOnly, WriteOnly] = None
@@ -90,7 +91,7 @@ class InstanceProperties(Properties):
     InstanceType: str | None = None
     Ipv6AddressCount: Annotated[int | None, Field(ge=1), CreateOnly, WriteOnly] = None
     KeyName: Annotated[str | None, CreateOnly] = None
-    LaunchTemplate: Annotated[Template | None, CreateOnly] = None
+    LaunchTemplate: Annotated[Template | None, CreateOnly, WriteOnly] = None
     MetadataOptions: Metadata | None = None
     Monitoring: Annotated[bool | None, Default(False)] = None
     NetworkInterfaces: Annotated[list[Interface] | None, CreateOnly, WriteOnly] = None
@@ -145,6 +146,11 @@ NO_NULL = frozenset(
     }
 )
 
+PLACEMENT = {"AvailabilityZone": "AvailabilityZone", "PlacementGroupName": "GroupName", "Tenancy": "Tenancy"}
+
+AFTER_LAUNCH = {"PowerState": "stopped", "SourceDestCheck": False}
+"""What RunInstances cannot set, and the value that it does not give by itself."""
+
 
 def problem(properties: Mapping[str, Json]) -> str | None:
     """What RunInstances would refuse, or no instance would ever agree with."""
@@ -165,3 +171,38 @@ def problem(properties: Mapping[str, Json]) -> str | None:
     leaves = {**properties, **(properties.get("MetadataOptions") or {})}
     nulls = [word for word, value in leaves.items() if value is None and word in NO_NULL]
     return f"{nulls[0]} cannot be null: the service has no default for it; leave it out" if nulls else None
+
+
+def launch(declared: Mapping[str, Json]) -> dict[str, Any]:
+    """The properties as RunInstances spells them, without those that only later calls set."""
+    request: dict[str, Any] = {}
+    for word, value in _given(declared).items():
+        match word:
+            case "AvailabilityZone" | "PlacementGroupName" | "Tenancy":
+                request.setdefault("Placement", {})[PLACEMENT[word]] = value
+            case "CreditSpecification":
+                request[word] = {"CpuCredits": value["CPUCredits"]}
+            case "IamInstanceProfile":
+                request[word] = {"Name": value}
+            case "Monitoring":
+                request[word] = {"Enabled": value}
+            case "NetworkInterfaces":
+                request[word] = [_interface(one) for one in value]
+            case "UserData":
+                request[word] = b64decode(value)  # botocore encodes it again
+            case _ if word not in AFTER_LAUNCH:
+                request[word] = value
+    return request
+
+
+def _interface(declared: Mapping[str, Json]) -> dict[str, Any]:
+    rest = {word: value for word, value in declared.items() if word != "GroupSet"}
+    groups = {"Groups": declared["GroupSet"]} if "GroupSet" in declared else {}
+    return {**rest, **groups, "DeviceIndex": int(declared["DeviceIndex"])}
+
+
+def _given(value: Json) -> Any:
+    """Plain JSON without nulls."""
+    if isinstance(value, Mapping):
+        return {word: _given(item) for word, item in value.items() if item is not None}
+    return [_given(item) for item in value] if isinstance(value, list | tuple) else value

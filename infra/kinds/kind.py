@@ -24,13 +24,16 @@ class Kind(KindModel):
     `index` is the type in the Resource Groups Tagging API (`sqs:queue`); None says that `survey` brings the tags.
     `absent_codes` are the error codes that mean "it is not there", `exists_codes` "the name is taken", `wait_codes`
     "not now" (in use, being modified, recently deleted, a dependency is missing).
-    `iam` maps verbs (survey, read, create, update, delete) to the IAM actions that they call.
+    `deletes_in_transition` says that a delete is accepted in every state.
+    `spent_token_codes` say that a client token belongs to a dead resource. `iam` maps verbs (survey, read, create, update, delete) to the IAM actions that they call.
     """
 
     index: ClassVar[str | None] = None
     absent_codes: ClassVar[frozenset[str]] = frozenset()
     exists_codes: ClassVar[frozenset[str]] = frozenset()
     wait_codes: ClassVar[frozenset[str]] = frozenset()
+    deletes_in_transition: ClassVar[bool] = False
+    spent_token_codes: ClassVar[frozenset[str]] = frozenset()
     iam: ClassVar[Mapping[str, frozenset[str]]] = NOTHING
 
     @abstractmethod
@@ -73,6 +76,13 @@ class Kind(KindModel):
         """As much of a resource as its name tells: enough for `read` to find it."""
         return Resource(type=self.type, id=name, name=name, handle=name)
 
+    def has_arn(self, arn: str) -> bool:
+        """Whether an ARN of the tag index is one of this kind."""
+        service, _, word = (self.index or "").partition(":")
+        parts = arn.split(":", 5)
+        return len(parts) == 6 and parts[2] == service and parts[5].startswith((f"{word}/", f"{word}:"))
+
     def name_of_arn(self, arn: str) -> str:
-        """The `Resource.id` for an ARN of the tag index."""
-        return arn.rpartition(":")[2].rpartition("/")[2]
+        """The `Resource.id` for an ARN of the tag index: what follows the resource type (`table/orders`)."""
+        word, rest = (self.index or "").partition(":")[2], arn.split(":", 5)[-1]
+        return rest[len(word) + 1 :] if rest.startswith((f"{word}/", f"{word}:")) else rest

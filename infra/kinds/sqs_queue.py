@@ -111,6 +111,9 @@ class SqsQueue(Kind):
                 name = url.rpartition("/")[2]
                 yield Resource(type=self.type, id=name, name=name, handle=url)
 
+    def has_arn(self, arn: str) -> bool:
+        return arn.split(":", 3)[2] == "sqs"  # no resource type in front of the name
+
     def locate(self, aws: Aws, name: str) -> Resource:
         return Resource(type=self.type, id=name, name=name)
 
@@ -119,7 +122,7 @@ class SqsQueue(Kind):
         url = seen.handle or sqs.get_queue_url(QueueName=seen.name)["QueueUrl"]
         attributes = sqs.get_queue_attributes(QueueUrl=url, AttributeNames=["All"])["Attributes"]
         tags = seen.tags if seen.tags is not None else sqs.list_queue_tags(QueueUrl=url).get("Tags", {})
-        created = datetime.fromtimestamp(int(attributes["CreatedTimestamp"]), UTC)
+        created = datetime.fromtimestamp(float(attributes["CreatedTimestamp"]), UTC)
         return Resource(
             type=self.type,
             id=seen.id,

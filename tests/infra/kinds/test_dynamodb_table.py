@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from copy import deepcopy
+from contextlib import suppress
+from datetime import UTC
 from typing import Any
 
 import boto3
@@ -17,9 +18,10 @@ from infra.kinds.dynamodb_calls import update_calls
 from infra.kinds.dynamodb_table import DynamodbTable
 from policies.action import Change, Desired, Progress
 from policies.diff import diff
-from policies.errors import ExistsError
+from policies.errors import ExistsError, RefusedError
 from policies.frozen import freeze, thaw
 from policies.world import Resource, Scope, State
+from tests.world import World
 
 KIND = DynamodbTable()
 NAME = "orders-2026.03"
@@ -101,7 +103,6 @@ class Service:
 
     def __init__(self, session: boto3.Session) -> None:
         self.calls: list[str] = []
-        self.said: list[Mapping[str, Any]] = []
         self.shown: dict[str, Any] = {}
         self.time_to_live: dict[str, Any] = {}
         self.kept: dict[str, Any] = {}
@@ -113,7 +114,6 @@ class Service:
     def note(self, params: dict[str, Any], model: Any, **_: Any) -> None:
         self.calls.append(f"dynamodb:{model.name}")
         if model.name == "UpdateTable":
-            self.said.append(deepcopy(params))
             self.refuse_mixtures(params)
         if model.name in ("CreateTable", "UpdateTable"):
             self.keep(params)
@@ -232,8 +232,9 @@ def test_a_create_carries_the_tags_and_says_whether_it_was_all(aws: Aws) -> None
     assert read(aws).tags == TAGS
     aws.client("dynamodb").update_table(TableName=NAME, DeletionProtectionEnabled=False)
     KIND.delete(aws, read(aws))
-    off = {"TimeToLiveSpecification": {"Enabled": False}, "TableClass": None, "GlobalSecondaryIndexes": []}
-    assert create(aws, {**PLAIN, **off}) is Progress.COMPLETE
+    nothing: dict[str, Any] = {"TableClass": None, "GlobalSecondaryIndexes": []}
+    off = {"TimeToLiveSpecification": {"Enabled": False}}
+    assert create(aws, {**PLAIN, **nothing, **off}) is Progress.COMPLETE
     assert read(aws).tags == TAGS
 
 
@@ -241,6 +242,12 @@ def test_what_a_table_is_born_with_is_merged_below_what_is_declared(aws: Aws) ->
     declared = {**PLAIN, "ProvisionedThroughput": {"ReadCapacityUnits": 9}}
     KIND.create(aws, Desired(NAME, NAME, freeze(declared), {}, freeze({"ProvisionedThroughput": units(1, 3)})), None)
     assert (read(aws).properties or {})["ProvisionedThroughput"] == units(9, 3)
+
+
+def test_what_a_create_cannot_do_is_not_initial(aws: Aws) -> None:
+    expiry = {"TimeToLiveSpecification": {"Enabled": True, "AttributeName": "expires"}}
+    with pytest.raises(RefusedError, match="TimeToLiveSpecification"):
+        create(aws, PLAIN, **expiry)
 
 
 CHANGES = {
@@ -456,7 +463,7 @@ def test_facts_and_times(aws: Aws) -> None:
     found = read(aws)
     assert set(found.facts) == KIND.facts
     assert found.created is not None
-    assert found.created.tzinfo is not None
+    assert found.created.tzinfo is UTC
     assert found.facts["CreateTime"] == found.created.isoformat()
     assert found.arn == f"arn:aws:dynamodb:eu-west-1:123456789012:table/{NAME}"
     assert KIND.name_of_arn(found.arn) == NAME
@@ -535,6 +542,7 @@ REFUSED = {
     "TimeToLiveSpecification": {"TimeToLiveSpecification": {"Enabled": True}},
     "RecoveryPeriodInDays": {"PointInTimeRecoverySpecification": {"RecoveryPeriodInDays": 3}},
     "SSEType needs": {"SSESpecification": {"SSEEnabled": False, "SSEType": "KMS"}},
+    "null resets nothing": {"SSESpecification": {"SSEEnabled": True, "SSEType": "KMS", "KMSMasterKeyId": None}},
     "KMSMasterKeyId needs": {"SSESpecification": {"SSEEnabled": True, "KMSMasterKeyId": KEY_ARN}},
 }
 
@@ -585,7 +593,47 @@ def test_the_permissions_are_those_of_the_calls(aws: Aws, service: Service, verb
     assert set(service.calls) == KIND.iam[verb]
 
 
-def test_changes_go_out_one_kind_a_call(aws: Aws, service: Service) -> None:
+def test_changes_go_out_one_kind_a_call(aws: Aws) -> None:
     create(aws, PLAIN)
-    converge(aws, {word: value for word, value in RICH.items() if word != "LocalSecondaryIndexes"} | INDEXED)
-    assert len(service.said) == 5
+    assert (
+        converge(aws, {word: value for word, value in RICH.items() if word != "LocalSecondaryIndexes"} | INDEXED) == 6
+    )
+
+
+def run(world: World, aws: Aws, declared: Mapping[str, Any]) -> Resource:
+    """One run: look, and where the table is in no transition make the next change."""
+    world.tick_started()
+    found = read(aws)
+    change = change_of(declared, found) if found.state is State.READY else Change()
+    if change:
+        KIND.update(aws, found, change)
+    return found
+
+
+def test_a_table_gets_there_run_by_run_without_one_refused_call(world: World) -> None:
+    aws = Aws(world.session, Scope(world.account, world.region))
+    unknown = ("LocalSecondaryIndexes", "SSESpecification", "TableClass")
+    declared = {word: value for word, value in RICH.items() if word not in unknown} | INDEXED
+    declared["ProvisionedThroughput"] = units(9, 1)
+    create(aws, PLAIN)
+    states = [run(world, aws, declared).state for _ in range(20)]
+    assert states[0] is State.PENDING
+    found = read(aws)
+    assert found.state is State.READY
+    assert diff(freeze(declared), freeze(found.properties), KIND.shape) == ()
+
+
+def test_when_the_decreases_of_the_day_are_spent_increases_go_on(world: World) -> None:
+    aws = Aws(world.session, Scope(world.account, world.region))
+    create(aws, {**PLAIN, "ProvisionedThroughput": units(9, 9)})
+    for read_units in (9, 9, 8, 8, 8, 7, 7, 7, 6, 6, 6, 5, 5, 5):
+        run(world, aws, {"ProvisionedThroughput": {"ReadCapacityUnits": read_units}})
+    assert read(aws).facts["NumberOfDecreasesToday"] == 4
+    wanted = {"ProvisionedThroughput": units(1, 20)}
+    for _ in range(3):
+        with suppress(ClientError):
+            run(world, aws, wanted)
+    assert (read(aws).properties or {})["ProvisionedThroughput"] == units(5, 20)
+    with pytest.raises(ClientError) as error:
+        run(world, aws, wanted)
+    assert error.value.response["Error"]["Code"] in KIND.wait_codes

@@ -1,0 +1,35 @@
+"""What the loop asks of the world, as a contract: `infra` fulfils it with AWS, tests with whatever they like."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Protocol
+
+from policies.action import Action, Outcome
+from policies.items import ItemSource
+from policies.world import Resource, Scope
+
+
+class Cloud(Protocol):
+    """One AWS as a run sees it. Every call is complete or raises one of our errors."""
+
+    def survey(self, type_: str, scope: Scope, prefixes: Sequence[str]) -> tuple[Resource, ...]:
+        """Everything of a type whose name starts with one of the prefixes, by the cheapest bulk call."""
+
+    def index(self, type_: str | None, scope: Scope) -> Any:
+        """The tag index of a type; None: of everything that carries an owner tag."""
+
+    def join(self, type_: str, surveyed: Sequence[Resource], index: Any) -> tuple[Resource, ...]:
+        """The surveyed resources with the tags that the index knows."""
+
+    def owners(self, index: Any) -> Mapping[str, Sequence[Resource]]:
+        """By type of ours, everything in an index that carries an owner tag."""
+
+    def read(self, scope: Scope, resource: Resource) -> Resource | None:
+        """The resource as its service has it now; None: it is not there."""
+
+    def items(self, source: ItemSource, scope: Scope) -> tuple[Any, ...]:
+        """Every item of a source."""
+
+    def act(self, action: Action) -> Outcome:
+        """Carry out one action."""

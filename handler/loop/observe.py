@@ -1,0 +1,112 @@
+"""What one policy sees of the census: what is proven its own, what else stands under its names, what must be read."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import datetime, timedelta
+from hashlib import blake2b
+from typing import Any
+
+from handler.loop.plan import pair
+from policies.document import Policy
+from policies.drift import spec_of
+from policies.frozen import freeze
+from policies.identity import SPEC, Owner, proves
+from policies.match import selects
+from policies.names import NamePattern, renders
+from policies.strategy import Decision
+from policies.world import Observation, Resource
+
+TICK = timedelta(minutes=1)
+
+
+def observe(
+    policy: Policy,
+    former: tuple[Owner, ...],
+    names: NamePattern | None,
+    census: Sequence[Resource],
+    signals: Mapping[str, Any],
+    unread: frozenset[str] = frozenset(),
+) -> Observation:
+    """The part of the census that concerns a policy."""
+    if policy.match is not None:
+        alive = known_untagged(one for one in census if one.alive)
+        chosen = tuple(one for one in alive if selects(policy.match, policy.exceptions, one))
+        return Observation(owned=chosen, unread=unread, signals=signals)
+    owners = (policy.owner, *former)
+    owned = {one.id: one for one in census if one.tags and any(proves(one, owner) for owner in owners)}
+    strangers = {
+        one.name: one
+        for one in census
+        if one.id not in owned and one.name and names is not None and renders(names, one.name)
+    }
+    dead = () if policy.kind.named else tuple(one for one in census if not one.alive)
+    return Observation(tuple(owned.values()), freeze(strangers), dead, unread, signals)
+
+
+def reads(
+    policy: Policy, decision: Decision, seen: Observation, census: Sequence[Resource], now: datetime
+) -> Iterator[Resource]:
+    """The resources to read deeply before anything is planned: those that may differ, and those whose turn it is."""
+    if policy.match is not None:
+        yield from _matched(policy, census, now)
+        return
+    chosen: dict[str, Resource] = {}
+    for place, resource in pair(policy, decision, seen).items():
+        spec = spec_of(policy.kind, decision.desired[place])
+        if resource.alive and _due(policy, resource, spec, now):
+            chosen[resource.id] = resource
+    wanted = {want.name for want in decision.desired}
+    strangers = [
+        one for one in seen.occupied.values() if one.name in wanted and (one.tags is None or policy.clause.adopt)
+    ]
+    chosen |= {one.id: one.with_tags(None) for one in strangers}
+    yield from chosen.values()
+
+
+def _due(policy: Policy, resource: Resource, spec: str, now: datetime) -> bool:
+    if policy.kind.complete_survey:
+        return False
+    return (resource.tags or {}).get(SPEC) != spec or its_turn(resource, policy.clause.drift_check, now)
+
+
+def _matched(policy: Policy, census: Sequence[Resource], now: datetime) -> Iterator[Resource]:
+    """Matched resources carry no spec hash: each is read once per drift check, or when it takes a read to select it."""
+    for one in known_untagged(one for one in census if one.alive):
+        verdict = selects(policy.match or (), policy.exceptions, one)
+        if verdict is False:
+            continue
+        if (one.properties is None or verdict is None) and its_turn(one, policy.clause.drift_check, now):
+            yield one
+
+
+def its_turn(resource: Resource, every: timedelta, now: datetime) -> bool:
+    """True once per `every`, in the minute that the hash of id and window gives.
+
+    Reads spread evenly over the minutes, and since the window is part of the hash, a lost tick never blinds the same
+    resources twice.
+    """
+    minutes = int(every / TICK)
+    if minutes <= 1:
+        return True
+    minute = int(now.timestamp() // 60)
+    return _spread(f"{resource.type}/{resource.id}/{minute // minutes}") % minutes == minute % minutes
+
+
+def _spread(text: str) -> int:
+
+    return int.from_bytes(blake2b(text.encode(), digest_size=8).digest())
+
+
+def known_untagged(resources: Iterable[Resource]) -> Iterator[Resource]:
+    """Where only a selection is at stake, what the index does not list counts as untagged.
+
+    Whatever is written afterwards is selected once more on tags read from the service itself.
+    """
+    return (one if one.tags is not None else one.with_tags({}) for one in resources)
+
+
+def with_reads(census: Sequence[Resource], fresh: Mapping[str, Resource | None]) -> tuple[Resource, ...]:
+    """The census with what was read put in its place; what turned out to be gone is left out."""
+    merged = (fresh.get(one.id, one) for one in census)
+    return tuple(one for one in merged if one is not None)

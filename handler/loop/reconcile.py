@@ -1,0 +1,209 @@
+"""One policy from sensing to acting, as a pipeline that asks for what it needs and leaves the waiting to the conductor."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+from handler.loop.cloud import Cloud
+from handler.loop.conductor import Pipeline, Task
+from handler.loop.guardrails import Guarded, ages_wanted, guard
+from handler.loop.observe import known_untagged, observe, reads, with_reads
+from handler.loop.plan import plan
+from handler.loop.surveys import Place, Survey
+from policies.action import Action, Outcome, Plan, Result, Verb
+from policies.blueprint import match_scope
+from policies.document import Policy
+from policies.errors import ConflictError, ThrottledError, WaitError
+from policies.frozen import freeze
+from policies.identity import Owner
+from policies.items import ItemSource, ResourceItems
+from policies.match import selects
+from policies.names import NamePattern
+from policies.strategy import Decision
+from policies.world import Observation, Resource
+
+
+@dataclass(frozen=True, slots=True)
+class Moment:
+    """When a run happens and how far it may go.
+
+    `stop` is why nothing may be written, where there is a reason. `over` says that the run's time is used up.
+    `approved` are the fingerprints of an approved plan: its actions, and only they, happen, held ones included.
+    `announce` hears of every outcome as it comes.
+    """
+
+    now: datetime
+    stop: str | None = None
+    over: Callable[[], bool] = lambda: False
+    approved: frozenset[str] | None = None
+    announce: Callable[[Outcome], None] = lambda _: None
+
+
+@dataclass(frozen=True, slots=True)
+class PolicyReport:
+    """What one policy wanted, was allowed, and got, in one account and region."""
+
+    policy: Policy
+    plan: Plan = field(default_factory=Plan)
+    guarded: Guarded = field(default_factory=lambda: Guarded((), (), ()))
+    outcomes: tuple[Outcome, ...] = ()
+    error: Exception | None = None
+    unvisited: bool = False
+    unread: tuple[Exception, ...] = ()
+
+
+@dataclass
+class Reconciler:
+    """One policy in one run."""
+
+    policy: Policy
+    former: tuple[Owner, ...]
+    names: NamePattern | None
+    surveys: Mapping[Place, Survey]
+    cloud: Cloud
+    moment: Moment
+
+    def __post_init__(self) -> None:
+        self.scope = self.policy.scope
+        self.unread: dict[str, Exception] = {}
+
+    def pipeline(self) -> Pipeline[PolicyReport]:
+        """Sense, decide, look closer, plan, guard, act."""
+        if self.policy.clause.mode == "paused" or self.moment.over():
+            return PolicyReport(self.policy, unvisited=self.policy.clause.mode != "paused")
+        census = yield from self._census(self.policy.kind.type)
+        signals = yield from self._signals()
+        seen = self._observe(census, signals)
+        census = yield from self._look_closer(
+            census, tuple(reads(self.policy, self._decide(seen), seen, census, self.now))
+        )
+        seen = self._observe(census, signals)
+        decision = self._decide(seen)
+        planned = plan(self.policy, self.former, decision, seen, self.now)
+        ages = ages_wanted(self.policy, planned, seen, self.now)
+        if ages:
+            census = yield from self._look_closer(census, ages)
+            seen = self._observe(census, signals)
+        guarded = guard(self.policy, decision, planned, seen, self.now, self.moment.stop)
+        outcomes = yield from self._act(guarded.allowed)
+        return PolicyReport(self.policy, planned, guarded, outcomes, unread=tuple(self.unread.values()))
+
+    @property
+    def now(self) -> datetime:
+        return self.moment.now
+
+    def _census(self, type_: str, survey: Survey | None = None) -> Pipeline[Sequence[Resource]]:
+        """The joined survey of a type; done once per run for all policies that ask."""
+        wanted = survey or self.surveys[type_, self.scope]
+        of_index = type_ if wanted.whole_index else None
+        surveyed, indexed = yield (
+            Task(
+                lambda: self.cloud.survey(type_, self.scope, wanted.prefixes),
+                ("survey", type_, self.scope, wanted.prefixes),
+            ),
+            Task(lambda: self.cloud.index(of_index, self.scope), ("index", of_index, self.scope)),
+        )
+        found, tags = surveyed.result(), indexed.result()
+        key = ("census", type_, self.scope, wanted)
+        (joined,) = yield (Task(lambda: self.cloud.join(type_, found, tags), key),)
+        census: Sequence[Resource] = joined.result()
+        return census
+
+    def _signals(self) -> Pipeline[Mapping[str, Any]]:
+        if not self.policy.wanted:
+            return {}
+        signals = {}
+        for source in self.policy.strategy.signals():
+            if isinstance(source, ResourceItems):
+                signals[source.signal_key] = yield from self._resource_items(source)
+            else:
+                signals[source.signal_key] = yield from self._items(source)
+        return freeze(signals)
+
+    def _items(self, source: ItemSource) -> Pipeline[Any]:
+        (future,) = yield (
+            Task(lambda: self.cloud.items(source, self.scope), ("items", source.signal_key, self.scope)),
+        )
+        return future.result()
+
+    def _resource_items(self, source: ResourceItems) -> Pipeline[Any]:
+        """Resources as items; each is read where the policy uses more of it than the survey shows."""
+        census = yield from self._census(source.type, Survey(("",), whole_index=True))
+        chosen = [one for one in known_untagged(census) if one.alive and self._is_item(source, one)]
+        if any(self.policy.blueprint.item_words - match_scope(one).keys() for one in chosen):
+            fresh = yield [Task(lambda one=one: self.cloud.read(self.scope, one)) for one in chosen]
+            chosen = [one for future in fresh if (one := future.result()) is not None]
+        return tuple(match_scope(one) for one in sorted(chosen, key=lambda one: one.id))
+
+    def _is_item(self, source: ResourceItems, one: Resource) -> bool:
+        return source.match is None or bool(selects(source.match, source.except_ or (), one))
+
+    def _observe(self, census: Sequence[Resource], signals: Mapping[str, Any]) -> Observation:
+        return observe(self.policy, self.former, self.names, census, signals, frozenset(self.unread))
+
+    def _decide(self, seen: Observation) -> Decision:
+        if not self.policy.wanted:
+            return Decision()
+        return self.policy.strategy.decide(self.policy.blueprint, seen, self.now)
+
+    def _look_closer(self, census: Sequence[Resource], wanted: Sequence[Resource]) -> Pipeline[Sequence[Resource]]:
+        """The census with some resources read deeply; one that cannot be read is unknown, and nothing else."""
+        if not wanted:
+            return census
+        futures = yield [Task(lambda one=one: self.cloud.read(self.scope, one)) for one in wanted]
+        fresh: dict[str, Resource | None] = {}
+        for one, future in zip(wanted, futures, strict=True):
+            error = future.exception()
+            if error is None:
+                fresh[one.id] = future.result()
+            elif isinstance(error, Exception):
+                self.unread[one.id] = error
+            else:
+                raise error
+        return with_reads(census, fresh)
+
+    def _act(self, actions: Sequence[Action]) -> Pipeline[tuple[Outcome, ...]]:
+        """Everything but creates at once; creates in batches of 1, 2, 4, … that stop after one that failed."""
+        creates = [action for action in actions if action.verb is Verb.CREATE]
+        batch = [action for action in actions if action.verb is not Verb.CREATE]
+        outcomes: list[Outcome] = []
+        size, failed = 1, False
+        while batch or (creates and not failed):
+            first, creates = creates[:size], creates[size:]
+            batch += first
+            futures = yield [Task(lambda action=action: self._perform(action)) for action in batch]
+            done = [self._outcome(action, future) for action, future in zip(batch, futures, strict=True)]
+            outcomes += done
+            failed = any(one.result is Result.FAILED and one.action.verb is Verb.CREATE for one in done)
+            batch, size = [], size * 2
+        reason = "an earlier create of this run failed; the next run goes on"
+        outcomes += [Outcome(action, Result.UNVISITED, reason) for action in creates]
+        return tuple(outcomes)
+
+    def _perform(self, action: Action) -> Outcome:
+        if self.moment.over():
+            return Outcome(action, Result.UNVISITED, "the run's time was over; the next run goes on")
+        return self.cloud.act(action)
+
+    def _outcome(self, action: Action, future: Any) -> Outcome:
+        error = future.exception()
+        outcome = future.result() if error is None else failure(action, error)
+        self.moment.announce(outcome)
+        return outcome
+
+
+def failure(action: Action, error: BaseException) -> Outcome:
+    """An error as the outcome of its action; a crash is a crash."""
+    if not isinstance(error, Exception):
+        raise error
+    for kind, result in (
+        (WaitError, Result.WAITING),
+        (ConflictError, Result.CONFLICT),
+        (ThrottledError, Result.THROTTLED),
+    ):
+        if isinstance(error, kind):
+            return Outcome(action, result, str(error), error)
+    return Outcome(action, Result.FAILED, str(error), error)

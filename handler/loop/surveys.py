@@ -1,0 +1,63 @@
+"""What a run surveys: each type, account and region once, however many policies look at it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from policies.document import Policy
+from policies.names import NamePattern
+from policies.naming import name_pattern
+from policies.world import Scope
+
+MOST_PREFIXES = 5
+"""With more prefixes than this one full list is the cheaper call."""
+
+
+@dataclass(frozen=True, slots=True)
+class Survey:
+    """One bulk look. `indexed` is the type to ask the tag index for; None: only what carries an owner tag."""
+
+    prefixes: tuple[str, ...]
+    whole_index: bool
+
+
+Place = tuple[str, Scope]
+
+
+def plan_surveys(policies: Sequence[Policy], names: Mapping[int, NamePattern | None]) -> Mapping[Place, Survey]:
+    """The surveys that these policies need, by type and scope."""
+    wanted: dict[Place, set[str]] = {}
+    whole: set[Place] = set()
+    for policy in policies:
+        place = (policy.kind.type, policy.scope)
+        wanted.setdefault(place, set()).update(_prefixes(policy, names[id(policy)]))
+        if policy.match is not None:
+            whole.add(place)
+    return {place: Survey(shortest(prefixes), place in whole) for place, prefixes in wanted.items()}
+
+
+def names_of(policy: Policy) -> NamePattern | None:
+    """The names that a policy could give; None where it creates nothing or nothing has a name."""
+    if policy.match is not None or not policy.kind.named or not policy.blueprint.properties:
+        return None
+    return name_pattern(policy.blueprint, policy.strategy)
+
+
+def _prefixes(policy: Policy, names: NamePattern | None) -> set[str]:
+    if policy.match is None:
+        return {"" if names is None else names.prefix}
+    found: set[str] = set()
+    for match in policy.match:
+        found |= set(match.names) if match.names is not None else {match.name_prefix or ""}
+    return found
+
+
+def shortest(prefixes: set[str]) -> tuple[str, ...]:
+    """Without those that another one covers; everything, where they are many."""
+    kept = tuple(
+        prefix
+        for prefix in sorted(prefixes)
+        if not any(prefix != other and prefix.startswith(other) for other in prefixes)
+    )
+    return kept if len(kept) <= MOST_PREFIXES else ("",)

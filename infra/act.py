@@ -1,0 +1,217 @@
+"""Carries out one action: read the resource as it is now, check that it is ours, write, and write the hash last.
+
+Nothing here trusts what was sensed. Every update and delete begins with a read of the owning service, tags included,
+and goes on only if the action's terms still hold; a create of a kind that overwrites or returns what exists begins with a
+read by name. So lost answers, stale lists and parallel runs end in the same state. Nothing waits, polls or retries.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+from infra.aws import Aws
+from infra.kinds.kind import Kind
+from infra.refusals import code_of, translated
+from policies.action import Action, Change, Desired, Outcome, Progress, Result, Terms, Verb
+from policies.conditions import all_hold
+from policies.drift import drift, locked, spec_of, unfinished
+from policies.errors import AbsentError, ConflictError, ExistsError, RefusedError, SetpointError, WaitError
+from policies.identity import HOLD_UNTIL, PENDING, SPEC, claimed_by, proves
+from policies.kind import Creation
+from policies.match import selects
+from policies.world import Resource, State
+
+
+def act(aws: Aws, kind: Kind, action: Action) -> Outcome:
+    """Carry out one action; what goes wrong is raised as one of our errors."""
+    return _Act(aws, kind, action).run()
+
+
+def read(aws: Aws, kind: Kind, seen: Resource) -> Resource | None:
+    """The resource as its service has it now; None: it is not there. Tags are read only where `seen` has none."""
+    try:
+        with translated(kind):
+            return kind.read(aws, seen)
+    except AbsentError:
+        return None
+
+
+@dataclass(frozen=True)
+class _Act:
+    aws: Aws
+    kind: Kind
+    action: Action
+
+    def run(self) -> Outcome:
+        match self.action.verb:
+            case Verb.CREATE:
+                return self._create()
+            case Verb.UPDATE | Verb.ADOPT:
+                return self._update()
+            case Verb.DELETE | Verb.REPLACE:
+                return self._delete()
+            case Verb.MARK | Verb.RELEASE:
+                return self._tag()
+            case Verb.WAIT:
+                return self._outcome(Result.WAITING, self.action.reason)
+
+    def _create(self) -> Outcome:
+        desired = self._desired
+        if self.kind.named and self.kind.creation is not Creation.EXCLUSIVE:
+            found = read(self.aws, self.kind, self.kind.locate(self.aws, desired.name or ""))
+            if found is not None:
+                return self._settle(found)
+        try:
+            progress = self._call_create(desired)
+        except ExistsError as taken:
+            found = read(self.aws, self.kind, self.kind.locate(self.aws, desired.name or ""))
+            if found is None:
+                raise WaitError(f"{desired.name} exists, but cannot be read yet: {taken}") from taken
+            return self._settle(found)
+        return self._created(progress)
+
+    def _call_create(self, desired: Desired) -> Progress:
+        """One create call; a nameless slot tries the links of its token chain until one is not spent."""
+        for token in self.action.tokens or (None,):
+            try:
+                with translated(self.kind):
+                    return self.kind.create(self.aws, desired, token)
+            except SetpointError as refused:
+                if code_of(refused) not in self.kind.spent_token_codes:
+                    raise
+        raise WaitError(f"slot {self.action.key}: the last {len(self.action.tokens)} instances of it died within a day")
+
+    def _created(self, progress: Progress) -> Outcome:
+        """A create that takes several calls goes on at once, from what can be read of it."""
+        if progress is Progress.COMPLETE and self._desired.tags.get(SPEC) != PENDING:
+            return self._outcome(Result.DONE)
+        found = read(self.aws, self.kind, self.kind.locate(self.aws, self._desired.name or ""))
+        return (
+            self._outcome(Result.PARTIAL, "creation goes on in the next run") if found is None else self._settle(found)
+        )
+
+    def _settle(self, found: Resource) -> Outcome:
+        """What a create found in its place: finish it where it is ours, leave it where it is not."""
+        self._check_ours(found)
+        if found.state is not State.READY:
+            return self._outcome(Result.PARTIAL, f"it is {found.state.value}")
+        return self._converge(found, unfinished(self._finished, found))
+
+    def _update(self) -> Outcome:
+        found = self._fresh()
+        if found is None:
+            return self._outcome(Result.WAITING, "it is gone; the next run decides")
+        self._check_ours(found)
+        self._check_state(found)
+        return self._converge(found, self._desired)
+
+    def _converge(self, found: Resource, desired: Desired) -> Outcome:
+        """Properties first, tags after them, and with them the spec hash."""
+        change = drift(self.kind, desired, found, unmark=self.action.terms.owner is not None)
+        if not change:
+            return self._outcome(Result.NOTHING, "it is as desired already")
+        if locked(change):
+            raise RefusedError(f"{', '.join(locked(change))} cannot be changed in place")
+        if change.properties:
+            with translated(self.kind):
+                progress = self.kind.update(self.aws, found, replace(change, tags={}, untag=frozenset()))
+            if progress is Progress.PARTIAL:
+                return self._outcome(Result.PARTIAL, "more steps follow in the next run")
+        self._write_tags(found, change)
+        return self._outcome(Result.DONE)
+
+    def _write_tags(self, found: Resource, change: Change) -> None:
+        if change.tags or change.untag:
+            with translated(self.kind):
+                self.kind.update(self.aws, found, Change(tags=change.tags, untag=change.untag))
+
+    def _delete(self) -> Outcome:
+        found = self._fresh()
+        if found is None or not found.alive:
+            return self._outcome(Result.DONE, "it was gone already")
+        self._check_ours(found)
+        self._check_deletable(found)
+        self._check_state(found)
+        try:
+            with translated(self.kind):
+                self.kind.delete(self.aws, found)
+        except AbsentError:
+            return self._outcome(Result.DONE, "it was gone already")
+        return self._outcome(Result.DONE)
+
+    def _tag(self) -> Outcome:
+        found = self._fresh()
+        if found is None:
+            return self._outcome(Result.DONE, "it was gone already")
+        self._check_ours(found)
+        tags = found.tags or {}
+        missing: Mapping[str, str] = {key: value for key, value in self.action.change.tags.items() if key not in tags}
+        change = Change(tags=missing, untag=self.action.change.untag & tags.keys())
+        self._write_tags(found, change)
+        return self._outcome(Result.DONE if change else Result.NOTHING)
+
+    def _fresh(self) -> Resource | None:
+        """The resource right now, its tags read from the owning service and not from the index."""
+        return read(self.aws, self.kind, self._seen.with_tags(None))
+
+    def _check_ours(self, found: Resource) -> None:
+        """Raises ConflictError unless the action's terms hold of what was read at this moment."""
+        terms, name = self.action.terms, found.name or found.id
+        if found.tags is None:
+            raise WaitError(f"{name} is {found.state.value}, and its tags cannot be read")
+        if terms.owner is None:
+            if not selects(terms.match, terms.exceptions, found):
+                raise ConflictError(f"{name} does not match any more")
+        elif not any(proves(found, owner) for owner in (terms.owner, *terms.formerly)) and not _may_adopt(terms, found):
+            owner = claimed_by(found.tags)
+            whose = (
+                f"its tags name {owner}, without proof" if owner == str(terms.owner) else f"it is {owner or 'nobody'}'s"
+            )
+            raise ConflictError(f"{self.kind.type} {name} exists and is not ours ({whose}); it was not touched")
+        hold = (found.tags or {}).get(HOLD_UNTIL)
+        if hold is not None and hold != ((self._maybe_seen and self._maybe_seen.tags) or {}).get(HOLD_UNTIL):
+            raise WaitError(f"{name} was just tagged {HOLD_UNTIL}={hold}")
+
+    def _check_deletable(self, found: Resource) -> None:
+        terms, name = self.action.terms, found.name or found.id
+        if terms.protect and all_hold(terms.protect, found) is not False:
+            raise RefusedError(f"{name} is protected by guardrails.protect")
+        if terms.delete_if and not all_hold(terms.delete_if, found):
+            raise RefusedError(f"guardrails.deleteIf does not hold for {name}")
+
+    def _check_state(self, found: Resource) -> None:
+        if found.state in (State.PENDING, State.DELETING, State.DEAD) and not self._any_state:
+            raise WaitError(f"{found.name or found.id} is {found.state.value}; the next run goes on")
+
+    @property
+    def _any_state(self) -> bool:
+        return self.action.verb.destroys and self.kind.deletes_in_transition
+
+    @property
+    def _desired(self) -> Desired:
+        assert self.action.desired is not None, "an action that shapes a resource says how"
+        return self.action.desired
+
+    @property
+    def _finished(self) -> Desired:
+        """The desired resource with the spec hash that it gets once everything is written."""
+        tags = {key: value for key, value in self._desired.tags.items() if not key.startswith("setpoint:")}
+        spec = spec_of(self.kind, replace(self._desired, tags=tags))
+        return replace(self._desired, tags={**self._desired.tags, SPEC: spec})
+
+    @property
+    def _seen(self) -> Resource:
+        assert self.action.seen is not None, "an action on a resource names it"
+        return self.action.seen
+
+    @property
+    def _maybe_seen(self) -> Resource | None:
+        return self.action.seen
+
+    def _outcome(self, result: Result, message: str = "") -> Outcome:
+        return Outcome(self.action, result, message)
+
+
+def _may_adopt(terms: Terms, found: Resource) -> bool:
+    return terms.adopt and claimed_by(found.tags) is None

@@ -1,0 +1,74 @@
+"""What exists: a kind's bulk survey joined with the tag index, once per type, account and region for all policies.
+
+The Tagging API only finds candidates: it lags, and omits what was never tagged. Listed but not in the index is unknown,
+not untagged; and before anything is written the owner tags are read from the owning service.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from infra.aws import Aws
+from infra.kinds.kind import Kind
+from infra.refusals import translated
+from policies.identity import POLICY, claimed_by
+from policies.world import Resource
+
+PAGE = 100
+"""GetResources gives at most 100 resources a page."""
+
+
+@dataclass(frozen=True, slots=True)
+class Indexed:
+    """One resource as the tag index shows it."""
+
+    arn: str
+    tags: Mapping[str, str]
+
+
+def survey(aws: Aws, kind: Kind, prefixes: Sequence[str]) -> tuple[Resource, ...]:
+    """Everything under the prefixes, complete or it raises; what several prefixes show counts once."""
+    with translated(kind):
+        return tuple({resource.id: resource for resource in kind.survey(aws, prefixes)}.values())
+
+
+def index(aws: Aws, resource_type: str | None) -> tuple[Indexed, ...]:
+    """The tag index of one type; None: of everything that carries an owner tag, whatever its type."""
+    filters: dict[str, object] = (
+        {"TagFilters": [{"Key": POLICY}]} if resource_type is None else {"ResourceTypeFilters": [resource_type]}
+    )
+    with translated():
+        return tuple(_pages(aws, filters))
+
+
+def _pages(aws: Aws, filters: dict[str, object]) -> Iterator[Indexed]:
+    pages = aws.pages(
+        "resourcegroupstaggingapi", "get_resources", "ResourceTagMappingList", ResourcesPerPage=PAGE, **filters
+    )
+    for found in pages:
+        yield Indexed(found["ResourceARN"], {tag["Key"]: tag["Value"] for tag in found["Tags"]})
+
+
+def join(kind: Kind, surveyed: Iterable[Resource], indexed: Iterable[Indexed]) -> tuple[Resource, ...]:
+    """The surveyed resources with the tags that the index knows; for a kind without index, as they are."""
+    tags = {kind.name_of_arn(one.arn): one.tags for one in indexed if kind.has_arn(one.arn)} if kind.index else {}
+    return tuple(_joined(kind, resource, tags.get(resource.id)) for resource in surveyed)
+
+
+def _joined(kind: Kind, resource: Resource, tags: Mapping[str, str] | None) -> Resource:
+    """With its tags, and with the one property that its name is, which conditions and placeholders may ask for."""
+    facts = {**resource.facts, kind.identifiers[0]: resource.name} if len(kind.identifiers) == 1 else resource.facts
+    return replace(resource, tags=resource.tags if kind.index is None else tags, facts=facts)
+
+
+def owners(kinds: Mapping[str, Kind], indexed: Iterable[Indexed]) -> Mapping[str, Sequence[Resource]]:
+    """By type, everything in the index that carries an owner tag."""
+    found: dict[str, list[Resource]] = {}
+    for one in indexed:
+        kind = next((kind for kind in kinds.values() if kind.has_arn(one.arn)), None)
+        if kind is not None and claimed_by(one.tags) is not None:
+            name = kind.name_of_arn(one.arn)
+            resource = Resource(kind.type, name, name if kind.named else None, arn=one.arn, tags=one.tags)
+            found.setdefault(kind.type, []).append(resource)
+    return found

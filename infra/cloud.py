@@ -1,0 +1,85 @@
+"""AWS as the loop sees it: sessions per role, clients per account and region, kinds by type."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import timedelta
+from threading import Lock
+from typing import Any
+
+import boto3
+
+from infra import act as acting
+from infra import census, sources
+from infra.aws import Aws, Credentials
+from infra.census import Indexed
+from infra.kinds.kind import Kind
+from infra.refusals import translated
+from policies.action import Action, Outcome
+from policies.frozen import Json
+from policies.items import ItemSource
+from policies.world import Resource, Scope
+
+RENEW = timedelta(minutes=10)
+"""A role's credentials are fetched anew when they end within this time: far longer than a run."""
+
+
+class AwsCloud:
+    """Fulfils `handler.loop.cloud.Cloud` with AWS. One instance serves all threads and all runs of a warm function."""
+
+    def __init__(
+        self,
+        session: boto3.Session,
+        kinds: Mapping[str, Kind],
+        *,
+        endpoint_url: str | None = None,
+        writable: bool = True,
+    ) -> None:
+        self._session = session
+        self._kinds = kinds
+        self._endpoint_url = endpoint_url
+        self._writable = writable
+        self._scopes: dict[Scope, Aws] = {}
+        self._lock = Lock()
+
+    def aws(self, scope: Scope) -> Aws:
+        """The clients of one scope, made once."""
+        with self._lock:
+            if scope not in self._scopes:
+                session = self._session if scope.role is None else self._assume(scope)
+                self._scopes[scope] = Aws(session, scope, endpoint_url=self._endpoint_url, writable=self._writable)
+            return self._scopes[scope]
+
+    def survey(self, type_: str, scope: Scope, prefixes: Sequence[str]) -> tuple[Resource, ...]:
+        return census.survey(self.aws(scope), self._kinds[type_], prefixes)
+
+    def index(self, type_: str | None, scope: Scope) -> tuple[Indexed, ...]:
+        if type_ is None:
+            return census.index(self.aws(scope), None)
+        word = self._kinds[type_].index
+        return () if word is None else census.index(self.aws(scope), word)
+
+    def join(self, type_: str, surveyed: Sequence[Resource], index: Sequence[Indexed]) -> tuple[Resource, ...]:
+        return census.join(self._kinds[type_], surveyed, index)
+
+    def owners(self, index: Sequence[Indexed]) -> Mapping[str, Sequence[Resource]]:
+        return census.owners(self._kinds, index)
+
+    def read(self, scope: Scope, resource: Resource) -> Resource | None:
+        return acting.read(self.aws(scope), self._kinds[resource.type], resource)
+
+    def items(self, source: ItemSource, scope: Scope) -> tuple[Json, ...]:
+        return sources.read_items(self.aws(scope), source)
+
+    def act(self, action: Action) -> Outcome:
+        return acting.act(self.aws(action.scope), self._kinds[action.type], action)
+
+    def _credentials(self, scope: Scope) -> Credentials:
+        """The role's credentials. The session stays the one and only; clients are made with these keys."""
+        own: Any = self._session
+        sts = own.client("sts", region_name=scope.region, endpoint_url=self._endpoint_url)
+        with translated():
+            answer = sts.assume_role(RoleArn=scope.role, RoleSessionName="setpoint")["Credentials"]
+        return Credentials(
+            answer["AccessKeyId"], answer["SecretAccessKey"], answer["SessionToken"], answer["Expiration"]
+        )

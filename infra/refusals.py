@@ -1,0 +1,137 @@
+"""What AWS answers, in our words: the one border where its error codes become our error tree."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from botocore.exceptions import (
+    BotoCoreError,
+    ClientError,
+    NoCredentialsError,
+    NoRegionError,
+    ParamValidationError,
+    PartialCredentialsError,
+)
+
+from infra.kinds.kind import Kind
+from policies.errors import (
+    AbsentError,
+    DeniedError,
+    ExistsError,
+    RefusedError,
+    SenseError,
+    SetpointError,
+    ThrottledError,
+    WaitError,
+)
+
+THROTTLED = frozenset(
+    {
+        "Throttling",
+        "ThrottlingException",
+        "ThrottledException",
+        "RequestThrottled",
+        "RequestThrottledException",
+        "RequestLimitExceeded",
+        "TooManyRequestsException",
+        "PriorRequestNotComplete",
+        "ProvisionedThroughputExceededException",
+        "BandwidthLimitExceeded",
+        "SlowDown",
+        "EC2ThrottledException",
+    }
+)
+"""As in botocore's standard retry mode (`botocore.retries.standard.ThrottledRetryableChecker`)."""
+
+DENIED = frozenset(
+    {"AccessDenied", "AccessDeniedException", "UnauthorizedOperation", "AuthorizationError", "NotAuthorized", "403"}
+)
+BAD_CREDENTIALS = frozenset(
+    {
+        "ExpiredToken",
+        "ExpiredTokenException",
+        "InvalidClientTokenId",
+        "UnrecognizedClientException",
+        "InvalidAccessKeyId",
+        "SignatureDoesNotMatch",
+        "AuthFailure",
+        "RequestExpired",
+    }
+)
+
+_OTHER_ACTIONS = {
+    "GetResources": "tag:GetResources",
+    "GetParameter": "ssm:GetParameter",
+    "Scan": "dynamodb:Scan",
+    "GetObject": "s3:GetObject",
+    "HeadObject": "s3:GetObject",
+    "ListObjectsV2": "s3:ListBucket",
+    "ListObjectVersions": "s3:ListBucketVersions",
+    "PutObject": "s3:PutObject",
+    "PutEvents": "events:PutEvents",
+    "AssumeRole": "sts:AssumeRole",
+    "GetMetricData": "cloudwatch:GetMetricData",
+}
+"""The IAM action of calls that no kind makes."""
+
+_PERFORM = re.compile(r"perform: ([a-z0-9-]+:[A-Za-z]+)")
+
+
+@contextmanager
+def translated(kind: Kind | None = None) -> Iterator[None]:
+    """Everything botocore raises inside comes out as one of our errors."""
+    try:
+        yield
+    except ClientError as error:
+        raise translate(error, kind) from error
+    except (NoCredentialsError, PartialCredentialsError) as error:
+        raise SenseError(
+            f"no AWS credentials: {error}. Set AWS_PROFILE or AWS_ACCESS_KEY_ID, or use --profile"
+        ) from error
+    except NoRegionError as error:
+        raise SenseError("no AWS region: set AWS_REGION, or use --region") from error
+    except ParamValidationError as error:
+        raise RefusedError(f"the SDK refuses the request: {error}") from error
+    except BotoCoreError as error:
+        raise SenseError(f"no answer from AWS: {error}. Whether a write happened is for the next run to see") from error
+
+
+def translate(error: ClientError, kind: Kind | None = None) -> SetpointError:
+    """One error of a service as one of ours; what is not listed is a refusal (4xx) or a failure (5xx)."""
+    answer = error.response.get("Error", {})
+    code, message = str(answer.get("Code", "")), str(answer.get("Message", ""))
+    status = error.response.get("ResponseMetadata", {}).get("HTTPStatusCode", 400)
+    said = f"{error.operation_name}: {code}: {message}"
+    if kind is not None:
+        for codes, ours in (
+            (kind.absent_codes, AbsentError),
+            (kind.exists_codes, ExistsError),
+            (kind.wait_codes, WaitError),
+        ):
+            if code in codes:
+                return ours(said)
+    if code in THROTTLED:
+        return ThrottledError(said)
+    if code in DENIED:
+        return DeniedError(_action(error.operation_name, message, kind), message or code)
+    if code in BAD_CREDENTIALS:
+        return SenseError(f"the AWS credentials are not valid ({code}: {message})")
+    return SenseError(said) if status >= 500 else RefusedError(said)
+
+
+def code_of(error: BaseException | None) -> str | None:
+    """The service's own code behind one of our errors."""
+    cause = error.__cause__ if error is not None else None
+    return cause.response.get("Error", {}).get("Code") if isinstance(cause, ClientError) else None
+
+
+def _action(operation: str, message: str, kind: Kind | None) -> str:
+    told = _PERFORM.search(message)
+    if told:
+        return told.group(1)
+    listed = [action for actions in (kind.iam.values() if kind else ()) for action in actions]
+    return next(
+        (action for action in listed if action.endswith(f":{operation}")), _OTHER_ACTIONS.get(operation, operation)
+    )

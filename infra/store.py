@@ -1,0 +1,99 @@
+"""Where policy documents come from: files, folders, or a prefix in S3."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Executor
+from dataclasses import dataclass
+from pathlib import Path
+
+from infra.aws import Aws
+from infra.refusals import translated
+from policies.errors import SenseError
+from policies.text import LIMIT
+
+STOP = "STOP"
+"""An object (or file) of this name under the policy prefix turns every run into `observe`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Stored:
+    """One document as it is stored: its name without `.json`, its version, its bytes."""
+
+    name: str
+    generation: str
+    body: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Shelf:
+    """Everything that was found. `full` says that whole prefixes or folders were read, not picked files."""
+
+    documents: tuple[Stored, ...]
+    stopped: bool
+    full: bool
+
+
+def load(places: Sequence[str], aws: Callable[[], Aws], executor: Executor) -> Shelf:
+    """Every document at the places: local files and folders, `s3://bucket/prefix/` or `s3://bucket/key.json`.
+
+    Complete, or it raises: a document that cannot be read is not a document that was removed.
+    """
+    shelves = [_s3(place, aws(), executor) if place.startswith("s3://") else _local(Path(place)) for place in places]
+    documents = [document for shelf in shelves for document in shelf.documents]
+    names = [document.name for document in documents]
+    twice = sorted({name for name in names if names.count(name) > 1})
+    if twice:
+        raise SenseError(
+            f"two documents are named {', '.join(twice)}; a document's name is its file name without .json"
+        )
+    return Shelf(tuple(documents), any(shelf.stopped for shelf in shelves), all(shelf.full for shelf in shelves))
+
+
+def _local(place: Path) -> Shelf:
+    if place.is_dir():
+        files = sorted(place.glob("*.json"))
+        if not files:
+            raise SenseError(f"{place} holds no policy document: there is no *.json in it")
+        return Shelf(tuple(map(_file, files)), (place / STOP).exists(), full=True)
+    return Shelf((_file(place),), stopped=False, full=False)
+
+
+def _file(path: Path) -> Stored:
+    try:
+        with path.open("rb") as file:
+            body = file.read(LIMIT + 1)
+    except OSError as error:
+        raise SenseError(f"cannot read {path}: {error.strerror or error}") from error
+    return Stored(path.name.removesuffix(".json"), hashlib.sha256(body).hexdigest()[:12], body)
+
+
+def _s3(place: str, aws: Aws, executor: Executor) -> Shelf:
+    bucket, _, key = place.removeprefix("s3://").partition("/")
+    if key.endswith(".json"):
+        return Shelf((_fetch(aws, bucket, key, Path(key).stem),), stopped=False, full=False)
+    prefix = key if not key or key.endswith("/") else f"{key}/"
+    with translated():
+        keys = [found["Key"] for found in aws.pages("s3", "list_objects_v2", "Contents", Bucket=bucket, Prefix=prefix)]
+    wanted = list(_documents(keys, prefix))
+    if not wanted:
+        raise SenseError(f"s3://{bucket}/{prefix} holds no policy document: there is no *.json directly under it")
+    futures = [executor.submit(_fetch, aws, bucket, f"{prefix}{name}.json", name) for name in wanted]
+    return Shelf(tuple(future.result() for future in futures), f"{prefix}{STOP}" in keys, full=True)
+
+
+def _documents(keys: Sequence[str], prefix: str) -> Iterator[str]:
+    """The names of the documents directly under the prefix, in order."""
+    for key in sorted(keys):
+        name = key.removeprefix(prefix)
+        if name.endswith(".json") and "/" not in name:
+            yield name.removesuffix(".json")
+
+
+def _fetch(aws: Aws, bucket: str, key: str, name: str) -> Stored:
+    with translated():
+        answer = aws.client("s3").get_object(Bucket=bucket, Key=key)
+        body = answer["Body"].read(LIMIT + 1)
+    version = answer.get("VersionId")
+    return Stored(name, version if version not in (None, "null") else answer["ETag"].strip('"'), body)

@@ -1,0 +1,45 @@
+"""Takes secret-like values out of everything that is written anywhere: logs, status, plans, events."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+from policies.frozen import Json
+
+HIDDEN = "(redacted)"
+
+_SECRET_WORD = re.compile(
+    r"pass(word|wd|phrase)|secret|token|credential|private_?key|api_?key|access_?key|auth|userdata", re.IGNORECASE
+)
+_SECRET_TEXT = re.compile(
+    r"\b(?:AKIA|ASIA)[0-9A-Z]{16}\b"  # AWS access key ids
+    r"|-----BEGIN [A-Z ]*PRIVATE KEY-----[\s\S]*?(?:-----END [A-Z ]*PRIVATE KEY-----|\Z)"
+    r"|\beyJ[\w-]{8,}\.[\w-]{8,}\.[\w-]*"  # JSON web tokens
+    r"|(?<=://)[^/\s:@]+:[^/\s@]+(?=@)"  # user:password in a URL
+    r"|(?i:(?<=password=)|(?<=secret=)|(?<=token=))[^\s&;,'\"]+"
+)
+
+
+def redact(text: str) -> str:
+    """The text without what looks like a secret."""
+    return _SECRET_TEXT.sub(HIDDEN, text)
+
+
+def redact_value(value: Json, word: str = "") -> Json:
+    """A property value that may be shown: hidden where its name or its text looks like a secret's."""
+    if isinstance(value, Mapping):
+        if _secret_pair(value):
+            return {**value, "Value": HIDDEN}
+        return {key: redact_value(item, str(key)) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [redact_value(item, word) for item in value]
+    if _SECRET_WORD.search(word) and isinstance(value, str) and value:
+        return HIDDEN
+    return redact(value) if isinstance(value, str) else value
+
+
+def _secret_pair(value: Mapping[str, Json]) -> bool:
+    """A tag, or a variable, whose key speaks of a secret."""
+    key = value.get("Key") or value.get("Name")
+    return "Value" in value and isinstance(key, str) and bool(_SECRET_WORD.search(key))
