@@ -1,8 +1,9 @@
 """Carries out one action: read the resource as it is now, check that it is ours, write, and write the hash last.
 
 Nothing here trusts what was sensed. Every update and delete begins with a read of the owning service, tags included,
-and goes on only if the action's terms still hold; a create of a kind that overwrites or returns what exists begins with a
-read by name. So lost answers, stale lists and parallel runs end in the same state. Nothing waits, polls or retries.
+and goes on only if the action's terms still hold; a create of a kind that overwrites or returns what exists begins
+with a read by name. So lost answers, stale lists and parallel runs end in the same state. Nothing waits, polls or
+retries.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from infra.kinds.kind import Kind
 from infra.refusals import code_of, translated
 from policies.action import Action, Change, Desired, Outcome, Progress, Result, Terms, Verb
 from policies.conditions import all_hold
-from policies.drift import drift, locked, spec_of, unfinished
+from policies.drift import drift, spec_of, unfinished
 from policies.errors import AbsentError, ConflictError, ExistsError, RefusedError, SetpointError, WaitError
 from policies.identity import HOLD_UNTIL, PENDING, SPEC, claimed_by, proves
 from policies.kind import Creation
@@ -86,6 +87,8 @@ class _Act:
         """A create that takes several calls goes on at once, from what can be read of it."""
         if progress is Progress.COMPLETE and self._desired.tags.get(SPEC) != PENDING:
             return self._outcome(Result.DONE)
+        if not self.kind.named:
+            return self._outcome(Result.PARTIAL, "the next run finds it by its token and goes on")
         found = read(self.aws, self.kind, self.kind.locate(self.aws, self._desired.name or ""))
         return (
             self._outcome(Result.PARTIAL, "creation goes on in the next run") if found is None else self._settle(found)
@@ -111,8 +114,9 @@ class _Act:
         change = drift(self.kind, desired, found, unmark=self.action.terms.owner is not None)
         if not change:
             return self._outcome(Result.NOTHING, "it is as desired already")
-        if locked(change):
-            raise RefusedError(f"{', '.join(locked(change))} cannot be changed in place")
+        fixed = self.kind.locked(change.differences, found)
+        if fixed:
+            raise RefusedError(f"{', '.join(fixed)} cannot be changed in place")
         if change.properties:
             with translated(self.kind):
                 progress = self.kind.update(self.aws, found, replace(change, tags={}, untag=frozenset()))

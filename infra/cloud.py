@@ -41,14 +41,25 @@ class AwsCloud:
         self._writable = writable
         self._scopes: dict[Scope, Aws] = {}
         self._lock = Lock()
+        self.calls = 0
 
     def aws(self, scope: Scope) -> Aws:
-        """The clients of one scope, made once."""
+        """The clients of one scope, made once; with a role, again before its credentials end."""
         with self._lock:
-            if scope not in self._scopes:
-                session = self._session if scope.role is None else self._assume(scope)
-                self._scopes[scope] = Aws(session, scope, endpoint_url=self._endpoint_url, writable=self._writable)
-            return self._scopes[scope]
+            known = self._scopes.get(scope)
+            if known is None or known.expires_within(RENEW):
+                known = self._scopes[scope] = Aws(
+                    self._session,
+                    scope,
+                    endpoint_url=self._endpoint_url,
+                    writable=self._writable,
+                    credentials=None if scope.role is None else self._credentials(scope),
+                    on_call=self._count,
+                )
+            return known
+
+    def _count(self) -> None:
+        self.calls += 1  # read for a metric only: a lost increment is no harm
 
     def survey(self, type_: str, scope: Scope, prefixes: Sequence[str]) -> tuple[Resource, ...]:
         return census.survey(self.aws(scope), self._kinds[type_], prefixes)

@@ -51,7 +51,7 @@ def _clashes(policies: Sequence[Policy], shared: SharedNames) -> Iterator[Clash]
 
 
 def _suspects(claims: Sequence[Claim]) -> Iterator[tuple[Claim, Claim]]:
-    """Every pair that could collide, in the order of the policies."""
+    """Every pair that could collide, the earlier policy first."""
     owners = [claim for claim in claims if claim.owning]
     matchers = [claim for claim in claims if not claim.owning]
     yield from _neighbours(claim for claim in owners if claim.pattern)

@@ -57,11 +57,6 @@ def drift(kind: KindModel, desired: Desired, actual: Resource, *, unmark: bool =
     )
 
 
-def locked(change: Change) -> tuple[str, ...]:
-    """The create-only properties that differ: only another resource can have them."""
-    return tuple(str(difference) for difference in change.differences if difference.create_only)
-
-
 def _unreadable(kind: KindModel, desired: Desired, actual: Resource) -> Iterator[Difference]:
     """Write-only properties that the policy has changed since, by the only trace they leave: their hash."""
     was, now = (unreadable_hash((tags or {}).get(SPEC)) for tags in (actual.tags, desired.tags))

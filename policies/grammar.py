@@ -35,9 +35,9 @@ class Grammar(BaseModel):
     )
 
 
-def mistake(message: str, **context: Any) -> PydanticCustomError:
+def mistake(message: str) -> PydanticCustomError:
     """A parse error in our own words; what `policies/problems.py` passes on untouched."""
-    return PydanticCustomError("setpoint", message.replace("{", "{{").replace("}", "}}"), context or None)
+    return PydanticCustomError("setpoint", message)
 
 
 def nearest(word: object, allowed: list[str]) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from datetime import timedelta
 from enum import Enum
 from functools import cached_property
@@ -11,8 +11,10 @@ from typing import ClassVar
 from pydantic import create_model
 from pydantic.fields import FieldInfo
 
+from policies.diff import Difference
 from policies.frozen import NOTHING, Json
 from policies.properties import CreateOnly, Name, PropertyModel, Shape, shape_of
+from policies.world import Resource
 
 
 class Creation(Enum):
@@ -51,10 +53,15 @@ class KindModel:
 
     @cached_property
     def partial(self) -> PropertyModel:
-        """The model for properties that need not name the resource (`initial`, matched resources)."""
+        """The model for properties that need not be complete (`initial`, matched resources)."""
         fields = self.properties.model_fields
-        optional = {word: (fields[word].annotation, _optional(fields[word])) for word in self.identifiers}
+        optional = {word: (fields[word].annotation, _optional(fields[word])) for word in self.required}
         return create_model(self.properties.__name__, __base__=self.properties, **optional)  # type: ignore[call-overload,no-any-return]
+
+    @property
+    def required(self) -> tuple[str, ...]:
+        """What a resource cannot be created without, as far as the model itself says."""
+        return tuple(word for word, field in self.properties.model_fields.items() if field.is_required())
 
     @property
     def words(self) -> frozenset[str]:
@@ -81,6 +88,10 @@ class KindModel:
 
     def create_only(self, word: str) -> bool:
         return self.shape.inner(word).has(CreateOnly)
+
+    def locked(self, differences: Iterable[Difference], actual: Resource) -> tuple[str, ...]:
+        """Those of the differences that only another resource can have."""
+        return tuple(str(difference) for difference in differences if difference.create_only)
 
     def declared_tags(self, properties: Mapping[str, Json]) -> dict[str, str]:
         """The tags that a policy declares, as a mapping, whichever form CloudFormation gives them for this type."""

@@ -16,7 +16,7 @@ from policies.frozen import Json, freeze, thaw
 from policies.grammar import nearest
 from policies.kind import KindModel
 from policies.paths import json_path
-from policies.problems import Loc, explain, legal_words
+from policies.problems import Loc, explain, legal_words, told_once
 from policies.properties import JsonDocument
 from policies.strategy import Strategy
 from policies.template import Placeholder, Template, Text, compile_template, map_leaves, placeholders
@@ -58,7 +58,7 @@ def _compile_leaf(leaf: Json) -> Template:
         return Placeholder("broken")
 
 
-def check_placeholders(section: Json, strategy: Strategy, kind: KindModel, loc: Loc) -> Iterator[Problem]:
+def check_placeholders(section: Json, strategy: Strategy | None, kind: KindModel, loc: Loc) -> Iterator[Problem]:
     """Every `${` that is no placeholder, or one that this strategy does not fill."""
     for where, leaf in walk(section, loc):
         try:
@@ -67,7 +67,7 @@ def check_placeholders(section: Json, strategy: Strategy, kind: KindModel, loc: 
             yield Problem(json_path(where), str(error))
             continue
         for placeholder in placeholders(template):
-            wrong = _unknown(placeholder, strategy, kind)
+            wrong = _unknown(placeholder, strategy, kind) if strategy else None
             if wrong:
                 yield Problem(json_path(where), wrong)
 
@@ -89,13 +89,13 @@ def _match_words(kind: KindModel) -> frozenset[str]:
     return kind.words | {"Id", "Name", "Arn", "tags"}
 
 
-def check_properties(section: Template, kind: KindModel, strategy: Strategy, loc: Loc) -> Iterator[Problem]:
+def check_properties(section: Template, kind: KindModel, strategy: Strategy | None, loc: Loc) -> Iterator[Problem]:
     """Every property that the kind does not know, or whose value cannot be legal whatever its placeholders become."""
     sample = map_leaves(section, lambda leaf: _stand_in(leaf, strategy))
     try:
         kind.partial.model_validate(thaw(sample))
     except ValidationError as error:
-        for line in error.errors(include_url=False):
+        for line in told_once(error.errors(include_url=False)):
             if not _open(line):
                 yield Problem(json_path((*loc, *line["loc"])), _say(line, kind))
     for word, value in section.items():
@@ -103,9 +103,9 @@ def check_properties(section: Template, kind: KindModel, strategy: Strategy, loc
             yield from _whole_values_only(value, (*loc, word))
 
 
-def _stand_in(leaf: Json, strategy: Strategy) -> Any:
+def _stand_in(leaf: Json, strategy: Strategy | None) -> Any:
     if isinstance(leaf, Placeholder):
-        return strategy.stand_ins.get(leaf.root, Hole())
+        return strategy.stand_ins.get(leaf.root, Hole()) if strategy else Hole()
     if isinstance(leaf, Text):
         return TextSample(leaf)
     return leaf
@@ -138,6 +138,13 @@ def _whole_values_only(document: Template, loc: Loc) -> Iterator[Problem]:
                 f"found {str(leaf)!r}; inside a JSON document a placeholder is a whole value, never part of a text"
             )
             yield Problem(json_path(where), message)
+
+
+def check_complete(properties: Template, initial: Template, kind: KindModel, loc: Loc) -> Iterator[Problem]:
+    """Properties that a resource cannot be created without (its name is told elsewhere)."""
+    for word in kind.required:
+        if word not in properties and word not in initial and word not in kind.identifiers:
+            yield Problem(json_path(loc), f"{word!r} is required here, or in 'initial'")
 
 
 def check_paths(paths: Mapping[str, object], kind: KindModel, loc: Loc) -> Iterator[Problem]:

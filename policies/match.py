@@ -51,7 +51,7 @@ def _one_or_more(value: Any, read: ValidatorFunctionWrapHandler, info: Validatio
     return (Match.model_validate(value, context=info.context),) if isinstance(value, Mapping) else read(value)
 
 
-_Listed = Annotated[tuple[Match, ...], Field(strict=False, min_length=1)]
+_Listed = Annotated[tuple[Match, ...], Field(strict=False)]
 Matches = Annotated[_Listed, WrapValidator(_one_or_more, json_schema_input_type=Match | _Listed)]
 """One match or a list of them: any of them."""
 

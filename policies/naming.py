@@ -48,14 +48,22 @@ def _parts(template: Template, strategy: Strategy) -> tuple[str | Blank, ...]:
     return (str(template),)
 
 
-def check_names(properties: Template, kind: KindModel, strategy: Strategy, loc: Loc) -> Iterator[Problem]:
-    """Identifying properties that are missing, that every item shares, or that can never be legal names."""
+def check_names(
+    properties: Template, kind: KindModel, strategy: Strategy, loc: Loc, told: frozenset[str]
+) -> Iterator[Problem]:
+    """Identifying properties that are missing, that every item shares, or that can never be legal names.
+
+    Places in `told` have a problem already: one mistake gives one error.
+    """
     for word, rule in zip(kind.identifiers, kind.names, strict=True):
+        place = json_path((*loc, word))
         if word not in properties:
-            yield Problem(json_path(loc), f"{word!r} is required: it names the resource (the next run must find it)")
-        elif isinstance(properties[word], Text | Placeholder):
-            yield from _check_rendered(_parts(properties[word], strategy), rule, (*loc, word))
-    if kind.named and all(word in properties for word in kind.identifiers):
+            yield Problem(json_path(loc), f"{word!r} is required: it names the resource")
+        elif isinstance(properties[word], Text | Placeholder) and place not in told:
+            wrong = list(_check_rendered(_parts(properties[word], strategy), rule, (*loc, word)))
+            told |= {problem.path for problem in wrong}
+            yield from wrong
+    if kind.named and all(word in properties and json_path((*loc, word)) not in told for word in kind.identifiers):
         yield from _check_varies(properties, kind, strategy, loc)
 
 

@@ -16,11 +16,12 @@ from policies.frozen import Json, lookup
 from policies.grammar import nearest
 from policies.identity import Owner
 from policies.kind import KindModel
-from policies.legality import check_placeholders, check_properties, compile_lenient
+from policies.legality import check_complete, check_placeholders, check_properties, compile_lenient
 from policies.naming import check_names
 from policies.paths import json_path
 from policies.problems import Loc, problems_of
 from policies.strategy import Strategy
+from policies.template import Template
 from policies.text import TextError, read_json
 from policies.vocabulary import POWERFUL, Vocabulary
 from policies.world import Scope
@@ -127,19 +128,23 @@ class _Reader:
     def _blueprint(self, raw: Json, kind: KindModel, clause: PolicyClause | None) -> Blueprint | None:
         """The compiled resource section, judged as far as the rest of the policy could be read."""
         strategy = clause.strategy if clause else self._strategy(raw)
-        if strategy is None:
-            return None
-        compiled = {}
-        for word in ("properties", "initial"):
-            section, loc = _at(raw, "resource", word), (*self._loc, "resource", word)
-            section = section if isinstance(section, Mapping) else {}
-            self.problems += check_placeholders(section, strategy, kind, loc)
-            compiled[word] = compile_lenient(section)
-            self.problems += check_properties(compiled[word], kind, strategy, loc)
-        if _at(raw, "resource", "match") is None:
+        found = len(self.problems)
+        properties = self._section(raw, "properties", kind, strategy)
+        initial = self._section(raw, "initial", kind, strategy)
+        if _at(raw, "resource", "match") is None and strategy is not None:
             loc = (*self._loc, "resource", "properties")
-            self.problems += check_names(compiled["properties"], kind, strategy, loc)
-        return Blueprint(kind, compiled["properties"], compiled["initial"])
+            told = frozenset(problem.path for problem in self.problems[found:])
+            self.problems += check_names(properties, kind, strategy, loc, told)
+            self.problems += check_complete(properties, initial, kind, loc)
+        return Blueprint(kind, properties, initial)
+
+    def _section(self, raw: Json, word: str, kind: KindModel, strategy: Strategy | None) -> Template:
+        section, loc = _at(raw, "resource", word), (*self._loc, "resource", word)
+        section = section if isinstance(section, Mapping) else {}
+        self.problems += check_placeholders(section, strategy, kind, loc)
+        compiled = compile_lenient(section)
+        self.problems += check_properties(compiled, kind, strategy, loc)
+        return compiled
 
     def _strategy(self, raw: Json) -> Strategy | None:
         """The strategy of a policy whose other parts are wrong; None where it is wrong itself."""

@@ -34,9 +34,19 @@ def problems_of(
     error: ValidationError, model: type[BaseModel], prefix: Loc = (), raw: Json = None, context: Json = NOTHING
 ) -> Iterator[Problem]:
     """Every mistake that pydantic found, one each, at its JSON path."""
-    for line in error.errors(include_url=False):
+    for line in told_once(error.errors(include_url=False)):
         loc = tuple(line["loc"])
         yield Problem(json_path((*prefix, *loc)), explain(line, legal_words(model, loc[:-1], raw, context)))
+
+
+def told_once(lines: Sequence[Mapping[str, Any]]) -> Iterator[Mapping[str, Any]]:
+    """Without the missing keys that an unknown key beside them was meant to be: one mistake, one error."""
+    unknown = [tuple(line["loc"]) for line in lines if line["type"] == "extra_forbidden"]
+    for line in lines:
+        loc = tuple(line["loc"])
+        misspelt = any(other[:-1] == loc[:-1] and nearest(other[-1], [str(loc[-1])]) for other in unknown if loc)
+        if line["type"] != "missing" or not misspelt:
+            yield line
 
 
 def summary(error: ValidationError) -> str:

@@ -12,7 +12,7 @@ from datetime import datetime
 
 from policies.action import Action, Change, Desired, Plan, Terms, Trouble, Verb
 from policies.document import Policy
-from policies.drift import drift, locked, own, spec_of, unfinished
+from policies.drift import drift, own, spec_of, unfinished
 from policies.duration import render as spell
 from policies.frozen import merge
 from policies.identity import (
@@ -89,6 +89,7 @@ class _Planner:
         self.kind = self.policy.kind
         self.terms = terms_of(self.policy, self.former)
         self.paired = pair(self.policy, self.decision, self.seen)
+        self.leaving = {removal.resource.id for removal in self.decision.removals or ()}
         self.troubles: list[Trouble] = list(self.decision.troubles)
 
     def plan(self) -> Plan:
@@ -108,6 +109,8 @@ class _Planner:
         resource = self.paired.get(place)
         if resource is None:
             yield from self._missing(want)
+        elif resource.id in self.leaving:
+            return  # its slot is filled again once it is gone
         elif resource.id in self.seen.unread:
             yield self._action(Verb.WAIT, want.key, "could not be read", want, resource)
         elif resource.state is State.DELETING:
@@ -153,7 +156,7 @@ class _Planner:
             if resource.state is State.PENDING:
                 yield self._action(Verb.WAIT, want.key, "in transition", owned, resource)
             return
-        fixed = locked(change)
+        fixed = self.kind.locked(change.differences, resource)
         if fixed:
             yield from self._replace(want, resource, change, fixed)
         elif resource.state is State.PENDING:

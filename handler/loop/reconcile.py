@@ -1,10 +1,11 @@
-"""One policy from sensing to acting, as a pipeline that asks for what it needs and leaves the waiting to the conductor."""
+"""One policy from sensing to acting: a pipeline that asks for what it needs and leaves the waiting to others."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from functools import partial
 from typing import Any
 
 from handler.loop.cloud import Cloud
@@ -121,7 +122,8 @@ class Reconciler:
                 signals[source.signal_key] = yield from self._resource_items(source)
             else:
                 signals[source.signal_key] = yield from self._items(source)
-        return freeze(signals)
+        frozen: Mapping[str, Any] = freeze(signals)
+        return frozen
 
     def _items(self, source: ItemSource) -> Pipeline[Any]:
         (future,) = yield (
@@ -134,7 +136,7 @@ class Reconciler:
         census = yield from self._census(source.type, Survey(("",), whole_index=True))
         chosen = [one for one in known_untagged(census) if one.alive and self._is_item(source, one)]
         if any(self.policy.blueprint.item_words - match_scope(one).keys() for one in chosen):
-            fresh = yield [Task(lambda one=one: self.cloud.read(self.scope, one)) for one in chosen]
+            fresh = yield [Task(partial(self.cloud.read, self.scope, one)) for one in chosen]
             chosen = [one for future in fresh if (one := future.result()) is not None]
         return tuple(match_scope(one) for one in sorted(chosen, key=lambda one: one.id))
 
@@ -153,7 +155,7 @@ class Reconciler:
         """The census with some resources read deeply; one that cannot be read is unknown, and nothing else."""
         if not wanted:
             return census
-        futures = yield [Task(lambda one=one: self.cloud.read(self.scope, one)) for one in wanted]
+        futures = yield [Task(partial(self.cloud.read, self.scope, one)) for one in wanted]
         fresh: dict[str, Resource | None] = {}
         for one, future in zip(wanted, futures, strict=True):
             error = future.exception()
@@ -174,7 +176,7 @@ class Reconciler:
         while batch or (creates and not failed):
             first, creates = creates[:size], creates[size:]
             batch += first
-            futures = yield [Task(lambda action=action: self._perform(action)) for action in batch]
+            futures = yield [Task(partial(self._perform, action)) for action in batch]
             done = [self._outcome(action, future) for action, future in zip(batch, futures, strict=True)]
             outcomes += done
             failed = any(one.result is Result.FAILED and one.action.verb is Verb.CREATE for one in done)

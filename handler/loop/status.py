@@ -7,6 +7,7 @@ from datetime import datetime
 from typing import Any
 
 from handler.loop.reconcile import PolicyReport
+from handler.loop.run import RunReport
 from policies.action import Action, Held, Outcome, Result
 from policies.estate import Estate
 from policies.identity import rfc3339
@@ -31,6 +32,32 @@ def statuses(estate: Estate, reports: Sequence[PolicyReport], now: datetime) -> 
         errors = [{"path": problem.path, "message": redact(problem.message)} for problem in failure.problems]
         found[failure.source] = {"errors": errors, "policies": []}
     return {name: {"document": name, "version": 1, **body} for name, body in sorted(found.items())}
+
+
+def run_status(estate: Estate, report: RunReport, now: datetime) -> Mapping[str, Any]:
+    """The status of the run as a whole: what was loaded, and what nobody owns any more."""
+    return {
+        "version": 1,
+        "documents": sorted(document.name for document in estate.documents),
+        "failed": sorted(failure.source for failure in estate.failures),
+        "orphans": [_orphan(one) for one in report.orphans],
+        "errors": [redact(str(error)) for error in report.errors],
+        "verifiedAt": rfc3339(now),
+    }
+
+
+def _orphan(report: PolicyReport) -> dict[str, Any]:
+    """What a policy that is gone left behind, and what becomes of it."""
+    policy = report.policy
+    listed = [_held(held) for held in report.guarded.held] + [_outcome(outcome) for outcome in report.outcomes]
+    return {
+        "policy": str(policy.owner),
+        "document": policy.document,
+        "type": policy.kind.type,
+        "region": policy.scope.region,
+        "count": report.plan.actual,
+        "resources": listed[:SHOWN],
+    }
 
 
 def _policy(name: str, estate: Estate, reports: Sequence[PolicyReport], now: datetime) -> dict[str, Any]:

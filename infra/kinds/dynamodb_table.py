@@ -119,6 +119,9 @@ class DynamodbTable(Kind):
         pages = aws.pages("dynamodb", "list_tags_of_resource", "Tags", ResourceArn=table["TableArn"])
         return {tag["Key"]: tag["Value"] for tag in pages}
 
+    def single_call(self, desired: Mapping[str, Json]) -> bool:
+        return not creation({}, desired)[1]
+
     def create(self, aws: Aws, desired: Desired, token: str | None) -> Progress:
         client = aws.client("dynamodb")
         arguments, rest = creation(desired.initial, desired.properties)

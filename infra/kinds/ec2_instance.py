@@ -25,6 +25,7 @@ from infra.kinds.ec2_instance_properties import (
 )
 from infra.kinds.kind import Kind
 from policies.action import Change, Desired, Progress
+from policies.diff import Difference
 from policies.errors import WaitError
 from policies.frozen import Json
 from policies.kind import Creation
@@ -93,6 +94,14 @@ class Ec2Instance(Kind):
 
     def single_call(self, desired: Mapping[str, Json]) -> bool:
         return all(desired.get(word) != value for word, value in AFTER_LAUNCH.items())
+
+    def locked(self, differences: Iterable[Difference], actual: Resource) -> tuple[str, ...]:
+        """What changes only while stopped is locked while it runs: no instance is stopped for a change."""
+        differences = tuple(differences)
+        stopping = any(one.path == ("PowerState",) and one.after == "stopped" for one in differences)
+        running = actual.facts.get("State") != "stopped" and not stopping
+        late = tuple(word for one in differences for word in one.path[:1] if running and word in _WHILE_STOPPED)
+        return (*super().locked(differences, actual), *late)
 
     def survey(self, aws: Aws, prefixes: Sequence[str]) -> Iterator[Resource]:
         # AWS: without pages, a call may be slow or fail where there are many instances.

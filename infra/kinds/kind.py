@@ -25,7 +25,8 @@ class Kind(KindModel):
     `absent_codes` are the error codes that mean "it is not there", `exists_codes` "the name is taken", `wait_codes`
     "not now" (in use, being modified, recently deleted, a dependency is missing).
     `deletes_in_transition` says that a delete is accepted in every state.
-    `spent_token_codes` say that a client token belongs to a dead resource. `iam` maps verbs (survey, read, create, update, delete) to the IAM actions that they call.
+    `spent_token_codes` say that a client token belongs to a dead resource.
+    `iam` maps verbs (survey, read, create, update, delete) to the IAM actions that they call.
     """
 
     index: ClassVar[str | None] = None

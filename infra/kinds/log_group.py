@@ -71,9 +71,7 @@ class LogGroup(Kind):
     iam = {
         "survey": frozenset({"logs:DescribeLogGroups"}),
         "read": frozenset({"logs:DescribeLogGroups", "logs:ListTagsForResource"}),
-        "create": frozenset(
-            {"logs:CreateLogGroup", "logs:TagResource", "logs:PutRetentionPolicy", "logs:PutBearerTokenAuthentication"}
-        ),
+        "create": frozenset({"logs:CreateLogGroup", "logs:TagResource"}),
         "update": frozenset(
             {
                 "logs:PutRetentionPolicy",
@@ -99,6 +97,9 @@ class LogGroup(Kind):
             return "KmsKeyId is the ARN of a key, arn:aws:kms:…:key/…, not an alias or a bare id"
         return None
 
+    def single_call(self, desired: Mapping[str, Json]) -> bool:
+        return not any(desired.get(word) for word in _LATER)
+
     def survey(self, aws: Aws, prefixes: Sequence[str]) -> Iterator[Resource]:
         for prefix in prefixes:
             yield from map(self._parse, _describe(aws, prefix))
@@ -118,11 +119,7 @@ class LogGroup(Kind):
         declared = {**desired.initial, **desired.properties}
         born_with = {field: declared[word] for word, field in _BORN_WITH.items() if declared.get(word) is not None}
         logs.create_log_group(logGroupName=desired.name, tags=dict(desired.tags), **born_with)
-        for word in _LATER:
-            # What is only initial is never compared: no update would bring it.
-            if desired.initial.get(word) and word not in desired.properties:
-                _write(logs, str(desired.name), word, desired.initial[word])
-        return Progress.PARTIAL if any(desired.properties.get(word) for word in _LATER) else Progress.COMPLETE
+        return Progress.COMPLETE if self.single_call(declared) else Progress.PARTIAL
 
     def update(self, aws: Aws, seen: Resource, change: Change) -> Progress:
         logs = aws.client("logs")

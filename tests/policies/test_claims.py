@@ -529,7 +529,7 @@ def _words(size: int) -> list[str]:
 
 
 @given(owners(), owners())
-@settings(max_examples=3000, deadline=None)
+@settings(max_examples=150, deadline=None)
 def test_owners_with_a_common_name_are_never_called_disjoint(one: Json, other: Json) -> None:
     said = verdict(one, other)
     common = names_of(one) & names_of(other)
@@ -576,7 +576,7 @@ WORLD = [
 
 
 @given(MATCHED, MATCHED)
-@settings(max_examples=3000, deadline=None)
+@settings(max_examples=400, deadline=None)
 def test_matches_with_a_common_resource_are_never_called_disjoint(one: Json, other: Json) -> None:
     left, right = parse(one, other)
     common = [resource for resource in WORLD if _selected(left, resource) and _selected(right, resource)]
@@ -589,7 +589,7 @@ def _selected(policy: Policy, resource: Resource) -> bool | None:
 
 
 @given(owners(), MATCHED)
-@settings(max_examples=3000, deadline=None)
+@settings(max_examples=200, deadline=None)
 def test_an_owned_resource_that_a_match_selects_is_never_called_disjoint(one: Json, other: Json) -> None:
     one["resource"]["properties"] |= {"DelaySeconds": 5, "VisibilityTimeout": 1, "Tags": [{"Key": "t", "Value": "ab"}]}
     tags: Mapping[str, str] = {POLICY: "setpoint/p0", "t": "ab"}

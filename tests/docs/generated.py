@@ -1,0 +1,83 @@
+"""Writes the pages that are made from the code: `python -m tests.docs.generated`. A test fails where one is stale."""
+
+import json
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+from handler.compose import vocabulary
+from infra.kinds.kind import Kind
+from infra.kinds.registry import KINDS
+from policies.definitions import promise
+from policies.kind import Creation
+from policies.properties import CreateOnly, Extension, Marker, WriteOnly
+from policies.schema import json_schema
+
+DOCS = Path(__file__).parents[2] / "docs"
+
+_HEAD = """\
+# Resource kinds
+
+Made from the code by `python -m tests.docs.generated`; do not edit. The properties are CloudFormation's own, so their
+meaning is in AWS's documentation. *Create-only*: another value needs another resource (`replace`). *Write-only*: the
+service never shows it, so drift in it cannot be seen. *Extension*: Setpoint's own, CloudFormation has no such property.
+"""
+_CREATION = {
+    Creation.EXCLUSIVE: "exclusive: the call fails where the name is taken",
+    Creation.UPSERT: "upsert: the call would overwrite, so the name is read first",
+    Creation.RETURNS_EXISTING: "returns what exists: the answer proves nothing, so ownership is read back",
+}
+_VERBS = ("survey", "read", "create", "update", "delete")
+_MARKS: Mapping[str, Marker] = {"create-only": CreateOnly, "write-only": WriteOnly, "extension": Extension}
+
+
+def pages() -> Mapping[str, str]:
+    """Every generated page, by its file name below docs/."""
+    schema = json_schema(vocabulary("123456789012", "us-east-1"))
+    return {"kinds.md": kinds_page(KINDS), "setpoint.schema.json": json.dumps(schema, indent=1) + "\n"}
+
+
+def kinds_page(kinds: Mapping[str, Kind]) -> str:
+    """A table of all kinds, and a section for each."""
+    rows = [_row(word, kinds[word]) for word in sorted(kinds)]
+    table = ["| kind | a create is | holds data | identity | deep reads |", "|---|---|---|---|---|", *rows]
+    sections = ["\n".join(_section(word, kinds[word])) for word in sorted(kinds)]
+    return "\n".join([_HEAD, *table, "", *sections])
+
+
+def _row(word: str, kind: Kind) -> str:
+    data = "yes: kept unless `removal` is `delete`" if kind.holds_data else "no: deleted when unwanted"
+    identity = ", ".join(f"`{name}`" for name in kind.identifiers) or "slot and client token"
+    reads = "never: the bulk call shows everything" if kind.complete_survey else "once per `driftCheck`"
+    return f"| [`{word}`](#{_anchor(word)}) | {_CREATION[kind.creation].split(':')[0]} | {data} | {identity} | {reads} |"
+
+
+def _section(word: str, kind: Kind) -> Iterator[str]:
+    fields = sorted(kind.properties.model_fields)
+    yield from (f"## {word}", "", promise(type(kind)), "")
+    yield f"- **Create**: {_CREATION[kind.creation]}."
+    yield f"- **Properties**: {_words(fields)}."
+    for said, mark in _MARKS.items():
+        marked = [field for field in fields if kind.shape.inner(field).has(mark)]
+        if marked:
+            yield f"- **{said.capitalize()}**: {_words(marked)}."
+    yield f"- **Facts** (for `where`, `deleteIf`, `protect` and placeholders): {_words(kind.facts)}."
+    yield f"- **Read-only**, refused: {_words(kind.read_only)}."
+    if kind.not_supported:
+        yield f"- **Not yet supported**, refused: {_words(kind.not_supported)}."
+    yield "- **IAM actions**:"
+    yield from (f"  - {verb}: {_words(kind.iam.get(verb, ()))}" for verb in _VERBS)
+    yield ""
+
+
+def _words(words: object) -> str:
+    assert isinstance(words, list | frozenset | tuple)
+    return ", ".join(f"`{word}`" for word in sorted(words)) or "none"
+
+
+def _anchor(word: str) -> str:
+    return word.lower().replace("::", "")
+
+
+if __name__ == "__main__":
+    for name, text in pages().items():
+        (DOCS / name).write_text(text)
