@@ -134,10 +134,11 @@ class Outcome:
 
 @dataclass(frozen=True, slots=True)
 class Held:
-    """An action that may not happen now, and the reason."""
+    """An action that may not happen now, and the reason. `final`: not even an approved plan lifts it."""
 
     action: Action
     reason: str
+    final: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from itertools import chain
 
+from handler.loop.fingerprint import fingerprint
 from policies.action import Action, Held, Plan, Verb
 from policies.amount import Amount
 from policies.conditions import all_hold
@@ -31,13 +33,24 @@ Rule = Callable[[Sequence[Action]], Iterator[Held]]
 
 
 def guard(
-    policy: Policy, decision: Decision, plan: Plan, seen: Observation, now: datetime, stop: str | None
+    policy: Policy,
+    decision: Decision,
+    plan: Plan,
+    seen: Observation,
+    now: datetime,
+    stop: str | None,
+    approved: frozenset[str] | None = None,
 ) -> Guarded:
-    """Split a plan into what may happen now and what is held. `stop` is why nothing may, where that is so."""
+    """Split a plan into what may happen now and what is held. `stop` is why nothing may, where that is so.
+
+    `approved` are the fingerprints of an approved plan: all else is held, and of limits only those that no approval
+    lifts are looked at.
+    """
     waiting = tuple(action for action in plan.actions if not action.verb.writes)
     allowed: Sequence[Action] = [action for action in plan.actions if action.verb.writes]
     held: list[Held] = []
-    for rule in _rules(policy, decision, seen, now, stop):
+    limits = _limits(policy, decision, seen, now) if approved is None else _approval(approved)
+    for rule in chain(_locks(policy, now, stop), limits):
         refused = list(rule(allowed))
         names = {id(one.action) for one in refused}
         held += refused
@@ -45,12 +58,22 @@ def guard(
     return Guarded(tuple(allowed), tuple(held), waiting)
 
 
-def _rules(policy: Policy, decision: Decision, seen: Observation, now: datetime, stop: str | None) -> Iterator[Rule]:
-    """In this order: what holds everything, what holds one resource, what limits the run."""
-    rails = policy.guardrails
+def _locks(policy: Policy, now: datetime, stop: str | None) -> Iterator[Rule]:
+    """What holds everything, then what holds one resource: somebody's word, which no approved plan lifts."""
     yield lambda actions: _everything(actions, stop or _mode(policy))
     yield lambda actions: _hold_until(actions, now)
     yield lambda actions: _conditions(actions, policy)
+
+
+def _approval(approved: frozenset[str]) -> Iterator[Rule]:
+    yield lambda actions: (
+        Held(action, "it is not in the approved plan") for action in actions if fingerprint(action) not in approved
+    )
+
+
+def _limits(policy: Policy, decision: Decision, seen: Observation, now: datetime) -> Iterator[Rule]:
+    """What limits the run: numbers, and the pace of disruptions."""
+    rails = policy.guardrails
     if decision.pace is None:
         yield lambda actions: _all_or_nothing(actions, policy, seen, now)
     else:
@@ -73,7 +96,7 @@ def _mode(policy: Policy) -> str | None:
 
 
 def _everything(actions: Sequence[Action], reason: str | None) -> Iterator[Held]:
-    return (Held(action, reason) for action in actions if reason)
+    return (Held(action, reason, final=True) for action in actions if reason)
 
 
 def _hold_until(actions: Sequence[Action], now: datetime) -> Iterator[Held]:
@@ -82,9 +105,10 @@ def _hold_until(actions: Sequence[Action], now: datetime) -> Iterator[Held]:
         text = ((action.seen and action.seen.tags) or {}).get(HOLD_UNTIL)
         until = parse_moment(text) if text is not None else None
         if text is not None and until is None:
-            yield Held(action, f"its tag {HOLD_UNTIL} is {text!r}, which is no RFC 3339 time; mend or remove the tag")
+            message = f"its tag {HOLD_UNTIL} is {text!r}, which is no RFC 3339 time; mend or remove the tag"
+            yield Held(action, message, final=True)
         elif until is not None and until > now:
-            yield Held(action, f"its tag {HOLD_UNTIL} says {text}")
+            yield Held(action, f"its tag {HOLD_UNTIL} says {text}", final=True)
 
 
 def _conditions(actions: Sequence[Action], policy: Policy) -> Iterator[Held]:
@@ -93,9 +117,9 @@ def _conditions(actions: Sequence[Action], policy: Policy) -> Iterator[Held]:
     for action in actions:
         if action.verb.destroys and action.seen:
             if rails.protect and all_hold(rails.protect, action.seen):
-                yield Held(action, "guardrails.protect holds for it")
+                yield Held(action, "guardrails.protect holds for it", final=True)
             elif rails.delete_if and all_hold(rails.delete_if, action.seen) is False:
-                yield Held(action, "guardrails.deleteIf does not hold for it")
+                yield Held(action, "guardrails.deleteIf does not hold for it", final=True)
 
 
 def _all_or_nothing(actions: Sequence[Action], policy: Policy, seen: Observation, now: datetime) -> Iterator[Held]:

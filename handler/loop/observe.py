@@ -45,16 +45,25 @@ def observe(
 
 
 def reads(
-    policy: Policy, decision: Decision, seen: Observation, census: Sequence[Resource], now: datetime
+    policy: Policy,
+    decision: Decision,
+    seen: Observation,
+    census: Sequence[Resource],
+    now: datetime,
+    thorough: bool = False,
 ) -> Iterator[Resource]:
-    """The resources to read deeply before anything is planned: those that may differ, and those whose turn it is."""
+    """The resources to read deeply before anything is planned: those that may differ, and those whose turn it is.
+
+    `thorough`: it is everybody's turn.
+    """
+    every = TICK if thorough else policy.clause.drift_check
     if policy.match is not None:
-        yield from _matched(policy, census, now)
+        yield from _matched(policy, census, every, now)
         return
     chosen: dict[str, Resource] = {}
     for place, resource in pair(policy, decision, seen).items():
         spec = spec_of(policy.kind, decision.desired[place])
-        if resource.alive and _due(policy, resource, spec, now):
+        if resource.alive and _due(policy, resource, spec, every, now):
             chosen[resource.id] = resource
     wanted = {want.name for want in decision.desired}
     strangers = [
@@ -64,19 +73,19 @@ def reads(
     yield from chosen.values()
 
 
-def _due(policy: Policy, resource: Resource, spec: str, now: datetime) -> bool:
+def _due(policy: Policy, resource: Resource, spec: str, every: timedelta, now: datetime) -> bool:
     if policy.kind.complete_survey:
         return False
-    return (resource.tags or {}).get(SPEC) != spec or its_turn(resource, policy.clause.drift_check, now)
+    return (resource.tags or {}).get(SPEC) != spec or its_turn(resource, every, now)
 
 
-def _matched(policy: Policy, census: Sequence[Resource], now: datetime) -> Iterator[Resource]:
+def _matched(policy: Policy, census: Sequence[Resource], every: timedelta, now: datetime) -> Iterator[Resource]:
     """Matched resources carry no spec hash: each is read once per drift check, or when it takes a read to select it."""
     for one in known_untagged(one for one in census if one.alive):
         verdict = selects(policy.match or (), policy.exceptions, one)
         if verdict is False:
             continue
-        if (one.properties is None or verdict is None) and its_turn(one, policy.clause.drift_check, now):
+        if (one.properties is None or verdict is None) and its_turn(one, every, now):
             yield one
 
 

@@ -24,9 +24,18 @@ from strategies.for_each import ForEach
 
 
 def orphans(
-    estate: Estate, kinds: Mapping[str, KindModel], controller: str, scope: Scope, cloud: Cloud, moment: Moment
+    estate: Estate,
+    kinds: Mapping[str, KindModel],
+    controller: str,
+    scope: Scope,
+    cloud: Cloud,
+    moment: Moment,
+    delete: bool = False,
 ) -> Pipeline[tuple[PolicyReport, ...]]:
-    """One report per policy that is gone and still owns something in this account and region."""
+    """One report per policy that is gone and still owns something in this account and region.
+
+    `delete`: somebody says so, whatever the documents say.
+    """
     if not estate.complete or moment.over():
         return ()
     (indexed,) = yield (Task(lambda: cloud.index(None, scope), ("index", None, scope)),)
@@ -34,7 +43,7 @@ def orphans(
     reports = []
     for type_, resources in sorted(claimed.items()):
         for policy, left in sorted(_by_policy(estate, controller, resources).items()):
-            ghost = _ghost(estate, kinds[type_], Owner(controller, policy), scope, left)
+            ghost = _ghost(estate, kinds[type_], Owner(controller, policy), scope, left, delete)
             prefix = common_start(one.name or "" for one in left)
             surveys = {(type_, scope): Survey((prefix,), whole_index=False)}
             reports.append((yield from Reconciler(ghost, (), None, surveys, cloud, moment).pipeline()))
@@ -53,7 +62,9 @@ def _by_policy(estate: Estate, controller: str, resources: Sequence[Resource]) -
     return found
 
 
-def _ghost(estate: Estate, kind: KindModel, owner: Owner, scope: Scope, left: Sequence[Resource]) -> Policy:
+def _ghost(
+    estate: Estate, kind: KindModel, owner: Owner, scope: Scope, left: Sequence[Resource], delete: bool
+) -> Policy:
     """The policy that is gone, as one that wants nothing: observed only, unless its document says delete."""
     documents = {(one.tags or {}).get(DOCUMENT) for one in left}
     deletes = {document.name for document in estate.documents if document.orphans == "delete"}
@@ -61,7 +72,7 @@ def _ghost(estate: Estate, kind: KindModel, owner: Owner, scope: Scope, left: Se
         name=owner.policy,
         ensure="absent",
         removal="delete",
-        mode="enforce" if documents <= deletes else "observe",
+        mode="enforce" if delete or documents <= deletes else "observe",
         resource=ResourceClause.model_construct(type=kind.type),
         strategy=ForEach.model_construct(type="forEach"),
     )

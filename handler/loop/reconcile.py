@@ -33,7 +33,8 @@ class Moment:
 
     `stop` is why nothing may be written, where there is a reason. `over` says that the run's time is used up.
     `approved` are the fingerprints of an approved plan: its actions, and only they, happen, held ones included.
-    `announce` hears of every outcome as it comes.
+    `announce` hears of every outcome as it comes. `dry` ends every policy after the guard. `thorough` compares
+    everything now, whose turn it is or not.
     """
 
     now: datetime
@@ -41,6 +42,8 @@ class Moment:
     over: Callable[[], bool] = lambda: False
     approved: frozenset[str] | None = None
     announce: Callable[[Outcome], None] = lambda _: None
+    dry: bool = False
+    thorough: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +82,7 @@ class Reconciler:
         signals = yield from self._signals()
         seen = self._observe(census, signals)
         census = yield from self._look_closer(
-            census, tuple(reads(self.policy, self._decide(seen), seen, census, self.now))
+            census, tuple(reads(self.policy, self._decide(seen), seen, census, self.now, self.moment.thorough))
         )
         seen = self._observe(census, signals)
         decision = self._decide(seen)
@@ -88,8 +91,8 @@ class Reconciler:
         if ages:
             census = yield from self._look_closer(census, ages)
             seen = self._observe(census, signals)
-        guarded = guard(self.policy, decision, planned, seen, self.now, self.moment.stop)
-        outcomes = yield from self._act(guarded.allowed)
+        guarded = guard(self.policy, decision, planned, seen, self.now, self.moment.stop, self.moment.approved)
+        outcomes = yield from self._act(() if self.moment.dry else guarded.allowed)
         return PolicyReport(self.policy, planned, guarded, outcomes, unread=tuple(self.unread.values()))
 
     @property

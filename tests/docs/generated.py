@@ -48,7 +48,8 @@ def _row(word: str, kind: Kind) -> str:
     data = "yes: kept unless `removal` is `delete`" if kind.holds_data else "no: deleted when unwanted"
     identity = ", ".join(f"`{name}`" for name in kind.identifiers) or "slot and client token"
     reads = "never: the bulk call shows everything" if kind.complete_survey else "once per `driftCheck`"
-    return f"| [`{word}`](#{_anchor(word)}) | {_CREATION[kind.creation].split(':')[0]} | {data} | {identity} | {reads} |"
+    create = _CREATION[kind.creation].partition(":")[0]
+    return f"| [`{word}`](#{_anchor(word)}) | {create} | {data} | {identity} | {reads} |"
 
 
 def _section(word: str, kind: Kind) -> Iterator[str]:

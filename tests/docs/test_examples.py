@@ -1,4 +1,4 @@
-"""Every example policy is legal, alone and beside the others, and does what it says: on an embedded AWS, until at rest."""
+"""Every example policy is legal, alone and beside the others, and on an embedded AWS it comes to rest."""
 
 import json
 from collections.abc import Iterator, Sequence

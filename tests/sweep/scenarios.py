@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from base64 import b64encode
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -23,7 +23,7 @@ class Scenario:
     """`before` holds, `between` happens by hand, and then `documents` shall hold.
 
     `foreign` makes what is not ours and must never change. `most` is how many instances may be alive at a time,
-    foreign ones aside; `lag` says whether the scenario is run with stale reads too.
+    foreign ones aside.
     """
 
     name: str
@@ -33,6 +33,8 @@ class Scenario:
     between: Callable[[World], None] = _nothing
     minutes: int = 0
     most: int = 0
+    ours: frozenset[str] = frozenset()
+    """Types of which even what somebody else made is ours to change (adopt, enforce)."""
 
     def __str__(self) -> str:
         return self.name
@@ -155,3 +157,130 @@ def kill_one(world: World) -> None:
 
 def of(*policies: Any) -> Documents:
     return {"main": document(*policies)}
+
+
+def by_hand(world: World) -> None:
+    """What a policy may adopt: under our name, and nobody's."""
+    world.outside.sqs.create_queue(QueueName="orders-a", Attributes={"VisibilityTimeout": "7"}, tags={"since": "2019"})
+
+
+def others_groups(world: World) -> None:
+    """Log groups of functions, one of which keeps its logs for ever and one for a day."""
+    logs = world.outside.logs
+    for name in ("/aws/lambda/a", "/aws/lambda/b", "/aws/lambda/c"):
+        logs.create_log_group(logGroupName=name, tags={"made-by": "lambda"})
+    logs.put_retention_policy(logGroupName="/aws/lambda/b", retentionInDays=1)
+    logs.put_retention_policy(logGroupName="/aws/lambda/c", retentionInDays=14)
+
+
+def others_instances(world: World) -> None:
+    """Two that run in a sandbox, and one elsewhere."""
+    for env in ("sandbox", "sandbox", "production"):
+        tags = [{"ResourceType": "instance", "Tags": [{"Key": "env", "Value": env}]}]
+        world.outside.ec2.run_instances(ImageId="ami-9", MinCount=1, MaxCount=1, TagSpecifications=tags)
+
+
+def matched(name: str, type_: str, properties: Mapping[str, Any], match: Mapping[str, Any]) -> Any:
+    return policy(name, type_, properties, {"type": "enforce"}, resource={"match": match})
+
+
+def numbered(count: int, **more: Any) -> Any:
+    properties = {"QueueName": "shard-${index}", "VisibilityTimeout": 45, "Tags": TAGS}
+    return policy("shards", QUEUE, properties, replicas(count, minLifetime="0s"), **more)
+
+
+def renamed(name: str, one: Any, **more: Any) -> Any:
+    return {**one, "name": name, **more}
+
+
+QUICK = {"minLifetime": "0s"}
+IMAGES = ("ami-1", "ami-2")
+
+
+def scenarios() -> Iterator[Scenario]:
+    """Every scenario: strategies times kinds, new, edited, leaving, replaced, adopted, renamed."""
+    yield from _new()
+    yield from _edited()
+    yield from _leaving()
+    yield from _replaced()
+    yield from _taken_over()
+    yield from _replicas()
+    yield from _enforced()
+
+
+def _new() -> Iterator[Scenario]:
+    yield Scenario("queues-new", of(queue("a", "b")), foreign=strangers)
+    yield Scenario("fifos-new", of(fifo("a")), foreign=strangers)
+    yield Scenario("groups-new", of(group("a")), foreign=strangers)
+    yield Scenario("alarms-new", of(alarm("a")))
+    yield Scenario("tables-new", of(table("a")))
+    yield Scenario("tables-plain", of(table("a", expiry=None)))
+    yield Scenario("instances-new", of(instance("a")), foreign=foreign_instance, most=1)
+    stopped = policy("singles", INSTANCE, instance_properties(PowerState="stopped"), for_each("a"))
+    yield Scenario("instances-stopped", of(stopped), most=1)
+
+
+def _edited() -> Iterator[Scenario]:
+    yield Scenario("queues-edited", of(queue("a", wait=30)), of(queue("a")), foreign=strangers)
+    yield Scenario("groups-edited", of(group("a", days=7)), of(group("a")), foreign=strangers)
+    yield Scenario("alarms-edited", of(alarm("a", threshold=9)), of(alarm("a")))
+    protected = table("a")
+    protected["resource"]["properties"]["DeletionProtectionEnabled"] = True
+    protected["resource"]["properties"]["TableClass"] = "STANDARD_INFREQUENT_ACCESS"
+    yield Scenario("tables-edited", of(protected), of(table("a", expiry=None)))
+    asleep = policy("singles", INSTANCE, instance_properties(PowerState="stopped"), for_each("a"))
+    yield Scenario("instances-edited", of(asleep), of(instance("a")), foreign=foreign_instance, most=1)
+
+
+def _leaving() -> Iterator[Scenario]:
+    yield Scenario("queues-leaving", of(queue("a", **GONE)), of(queue("a", "b", "c", **GONE)), foreign=strangers)
+    yield Scenario("queues-retained", of(queue("a")), of(queue("a", "b")), foreign=strangers)
+    yield Scenario("groups-leaving", of(group("a", **GONE)), of(group("a", "b", **GONE)), foreign=strangers)
+    yield Scenario("alarms-leaving", of(alarm("a", **GONE)), of(alarm("a", "b", **GONE)))
+    yield Scenario("tables-leaving", of(table("a", **GONE)), of(table("a", "b", **GONE)))
+    two, one = instance("a", "b", **GONE), instance("a", **GONE)
+    yield Scenario("instances-leaving", of(one), of(two), foreign=foreign_instance, most=2)
+    yield Scenario("queues-absent", of(queue("a", ensure="absent", **GONE)), of(queue("a", **GONE)), foreign=strangers)
+    orphaned = {"main": document(group("a"), orphans="delete")}
+    gone = {"main": document(group("a"), queue("a", **GONE), orphans="delete")}
+    yield Scenario("queues-orphaned", orphaned, gone, foreign=strangers)
+
+
+def _replaced() -> Iterator[Scenario]:
+    first = {"replace": "deleteFirst", **GONE}
+    yield Scenario("tables-replaced", of(table("a", expiry=None, key="sku", **first)), of(table("a", expiry=None)))
+    small = of(group("a", **first))
+    rare = group("a", **first)
+    rare["resource"]["properties"]["LogGroupClass"] = "INFREQUENT_ACCESS"
+    yield Scenario("groups-replaced", of(rare), small, foreign=strangers)
+    old, new = (policy("singles", INSTANCE, instance_properties(image), for_each("a"), **first) for image in IMAGES)
+    yield Scenario("instances-replaced", of(new), of(old), foreign=foreign_instance, most=1)
+
+
+def _taken_over() -> Iterator[Scenario]:
+    yield Scenario("queues-adopted", of(queue("a", "b", adopt=True)), foreign=by_hand, ours=frozenset({QUEUE}))
+    after = renamed("tenants", queue("a"), formerly=["queues"])
+    yield Scenario("queues-renamed", of(after), of(queue("a")), foreign=strangers)
+    after = renamed("workers", agents(2), formerly=["agents"])
+    yield Scenario("agents-renamed", of(after), of(agents(2)), foreign=foreign_instance, most=2)
+
+
+def _replicas() -> Iterator[Scenario]:
+    yield Scenario("agents-new", of(agents(3)), foreign=foreign_instance, most=3)
+    yield Scenario("agents-dead", of(agents(3)), of(agents(3)), foreign_instance, kill_one, most=3)
+    yield Scenario("agents-in", of(agents(1, strategy=QUICK)), of(agents(3)), foreign_instance, minutes=61, most=3)
+    for how, most in (("createFirst", 4), ("deleteFirst", 2)):
+        old, new = (agents(2, image, QUICK, replace=how, guardrails={"maxDeletes": "100%"}) for image in IMAGES)
+        yield Scenario(f"agents-{how}", of(new), of(old), foreign_instance, minutes=61, most=most)
+    yield Scenario("shards-new", of(numbered(2)))
+    yield Scenario("shards-in", of(numbered(1, **GONE)), of(numbered(3, **GONE)), minutes=61)
+
+
+def _enforced() -> Iterator[Scenario]:
+    kept = matched("retention", GROUP, {"RetentionInDays": 14}, {"namePrefix": "/aws/lambda/"})
+    yield Scenario("groups-enforced", of(kept), foreign=others_groups, ours=frozenset({GROUP}))
+    asleep = matched("asleep", INSTANCE, {"PowerState": "stopped"}, {"tags": {"env": "sandbox"}})
+    yield Scenario("instances-enforced", of(asleep), foreign=others_instances, ours=frozenset({INSTANCE}), most=3)
+
+
+SCENARIOS: Mapping[str, Scenario] = {scenario.name: scenario for scenario in scenarios()}

@@ -35,6 +35,9 @@ def limited(name: str, params: Params, size: int | None) -> Params:
 
     ListQueues pages only if MaxResults was given, and DescribeInstances not with InstanceIds: those stay as they are.
     """
+    if name == "resourcegroupstaggingapi:GetResources":
+        # moto ends a page after 100 tags, or at most 500; at AWS only ResourcesPerPage counts unless one asks.
+        params = {"TagsPerPage": 500, **params}
     limit = LIMITS.get(name)
     if size is None or limit is None or (name == "sqs:ListQueues" and limit not in params) or "InstanceIds" in params:
         return params
