@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Executor, ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import cache
 from time import monotonic
@@ -16,6 +16,7 @@ from aws_lambda_powertools.metrics import MetricUnit
 
 from handler.compose import Setpoint, vocabulary
 from handler.config import Config, read_config
+from handler.loop.churn import Churn
 from handler.loop.reconcile import Moment
 from handler.loop.run import RunReport, failures
 from handler.loop.status import run_status, statuses
@@ -60,13 +61,14 @@ class Function:
     setpoint: Setpoint
     store: StatusStore
     executor: Executor
+    churn: Churn = field(default_factory=Churn)
 
     def tick(self, now: datetime, over: Callable[[], bool]) -> Mapping[str, Any]:
         """Load, run, report, and raise together what went wrong."""
         begun, calls = monotonic(), self.setpoint.cloud.calls
         shelf, estate = self.setpoint.load()
         stop = self._stop(shelf.stopped)
-        report = self.setpoint.run(estate, Moment(now, stop, over, announce=_log_change))
+        report = self.setpoint.run(estate, Moment(now, stop, over, announce=_log_change, churn=self.churn))
         errors = [*failures(estate, report), *self._write_statuses(estate, report, now), *self._publish(report, now)]
         counts = tally(report, len(errors))
         summary = {**counts, "Seconds": monotonic() - begun, "ApiCalls": self.setpoint.cloud.calls - calls}

@@ -21,8 +21,8 @@ class Settings:
     region: str | None = None
     endpoint_url: str | None = None
     controller: str | None = None
-    allow_role: tuple[str, ...] = ()
-    allow_type: tuple[str, ...] = ()
+    allow_role: tuple[str, ...] | None = None
+    allow_type: tuple[str, ...] | None = None
     threads: int | None = None
     debug: bool = False
 
@@ -90,9 +90,9 @@ SHARED = tuple(inspect.signature(_declared, eval_str=True).parameters.values())
 
 def settings_of(given: dict[str, Any]) -> Settings:
     """Takes the shared options out of what typer hands over."""
-    said = {option.name: given.pop(option.name) for option in SHARED}
-    lists = {name: tuple(said.pop(name) or ()) for name in ("allow_role", "allow_type")}
-    return Settings(**said, **lists)
+    said: dict[str, Any] = {option.name: given.pop(option.name) for option in SHARED}
+    said |= {name: tuple(value) for name, value in said.items() if isinstance(value, list)}
+    return Settings(**said)
 
 
 def sharing(body: Callable[..., Any]) -> inspect.Signature:

@@ -94,12 +94,12 @@ class _Act:
             self._outcome(Result.PARTIAL, "creation goes on in the next run") if found is None else self._settle(found)
         )
 
-    def _settle(self, found: Resource) -> Outcome:
-        """What a create found in its place: finish it where it is ours, leave it where it is not."""
+    def _settle(self, found: Resource, born: bool = False) -> Outcome:
+        """What stands in the place of a create: finish it where it is ours, leave it where it is not."""
         self._check_ours(found)
         if found.state is not State.READY:
             return self._outcome(Result.PARTIAL, f"it is {found.state.value}")
-        return self._converge(found, unfinished(self._finished, found))
+        return self._converge(found, unfinished(self._finished, found), born)
 
     def _update(self) -> Outcome:
         found = self._fresh()
@@ -109,17 +109,24 @@ class _Act:
         self._check_state(found)
         return self._converge(found, self._desired)
 
-    def _converge(self, found: Resource, desired: Desired) -> Outcome:
-        """Properties first, tags after them, and with them the spec hash."""
+    def _converge(self, found: Resource, desired: Desired, born: bool = False) -> Outcome:
+        """Properties first, tags after them, and with them the spec hash.
+
+        Create-only properties that differ on a resource `born` in this very act differ for good: the rest is finished,
+        and the next run tells of them.
+        """
         change = drift(self.kind, desired, found, unmark=self.action.terms.owner is not None)
         if not change:
             return self._outcome(Result.NOTHING, "it is as desired already")
         fixed = self.kind.locked(change.differences, found)
-        if fixed:
+        if fixed and not born:
             raise RefusedError(f"{', '.join(fixed)} cannot be changed in place")
-        if change.properties:
+        writable = {word: value for word, value in change.properties.items() if not self.kind.create_only(word)}
+        if writable:
             with translated(self.kind):
-                progress = self.kind.update(self.aws, found, replace(change, tags={}, untag=frozenset()))
+                progress = self.kind.update(
+                    self.aws, found, replace(change, properties=writable, tags={}, untag=frozenset())
+                )
             if progress is Progress.PARTIAL:
                 return self._outcome(Result.PARTIAL, "more steps follow in the next run")
         self._write_tags(found, change)

@@ -14,7 +14,7 @@ from policies.blueprint import Blueprint
 from policies.conditions import Conditions
 from policies.duration import Duration
 from policies.frozen import nothing
-from policies.grammar import Dispatch, Grammar
+from policies.grammar import Dispatch, Grammar, Some
 from policies.identity import Owner
 from policies.kind import KindModel
 from policies.match import Match, Matches
@@ -22,6 +22,7 @@ from policies.strategy import Strategy
 from policies.world import Scope
 
 NAME = r"^[a-z0-9-]{1,64}$"
+Region = Annotated[str, Field(pattern=r"^[a-z]{2}(-[a-z]+)+-\d$")]
 OLD_NAME = r"^([A-Za-z0-9._-]{1,64}/)?[a-z0-9-]{1,64}$"
 
 
@@ -61,21 +62,46 @@ STRATEGY = Dispatch("type", "strategy", lambda context: context["strategies"])
 class PolicyClause(Grammar):
     """One policy as it stands in the document."""
 
-    name: Annotated[str, Field(pattern=NAME)]
-    description: Annotated[str | None, Field(max_length=2000)] = None
-    mode: Literal["enforce", "observe", "paused"] = "enforce"
-    ensure: Literal["present", "absent"] = "present"
-    regions: Annotated[
-        tuple[Annotated[str, Field(pattern=r"^[a-z]{2}(-[a-z]+)+-\d$")], ...] | None, Field(strict=False, min_length=1)
+    name: Annotated[str, Field(pattern=NAME, description="Unique over all documents; owned resources carry it.")]
+    description: Annotated[str | None, Field(max_length=2000, description="For people.")] = None
+    mode: Annotated[
+        Literal["enforce", "observe", "paused"],
+        Field(description="enforce acts; observe only says what it would do; paused is not even looked at."),
+    ] = "enforce"
+    ensure: Annotated[
+        Literal["present", "absent"], Field(description="absent: everything that the policy owns should go.")
+    ] = "present"
+    regions: Annotated[Some[Region] | None, Field(description="Where it acts; left out: the deployment's region.")] = (
+        None
+    )
+    role_arn: Annotated[
+        str | None,
+        Field(
+            pattern=r"^arn:aws[a-z-]*:iam::\d{12}:role/[\w+=,.@/-]+$",
+            description="The role to act through, from the deployment's list; its account is where the policy acts.",
+        ),
     ] = None
-    role_arn: Annotated[str | None, Field(pattern=r"^arn:aws[a-z-]*:iam::\d{12}:role/[\w+=,.@/-]+$")] = None
     adopt: Annotated[bool, Field(description="Take over a resource under our name that nobody owns.")] = False
-    formerly: Annotated[tuple[Annotated[str, Field(pattern=OLD_NAME)], ...], Field(strict=False)] = ()
-    replace: Literal["deleteFirst", "createFirst"] | None = None
-    removal: Literal["retain", "delete"] | None = None
-    grace: Duration | None = None
-    drift_check: Duration = timedelta(minutes=5)
-    resource: ResourceClause
+    formerly: Annotated[
+        tuple[Annotated[str, Field(pattern=OLD_NAME)], ...],
+        Field(strict=False, description="Old names (or controller/name) whose resources this policy takes over."),
+    ] = ()
+    replace: Annotated[
+        Literal["deleteFirst", "createFirst"] | None,
+        Field(description="Allow what only a new resource can have; left out: the policy is Degraded and says so."),
+    ] = None
+    removal: Annotated[
+        Literal["retain", "delete"] | None,
+        Field(description="What becomes of a resource that is not wanted any more; kinds that hold data retain it."),
+    ] = None
+    grace: Annotated[
+        Duration | None,
+        Field(description="How long something marked for deletion stays; 24h for kinds that hold data."),
+    ] = None
+    drift_check: Annotated[
+        Duration, Field(description="Every resource is read deeply once in this time, to find what others changed.")
+    ] = timedelta(minutes=5)
+    resource: Annotated[ResourceClause, Field(description="The type, and how resources of it should be.")]
     strategy: Annotated[Strategy, PlainValidator(STRATEGY)]
     guardrails: Guardrails = Field(default_factory=Guardrails)
 

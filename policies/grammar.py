@@ -7,7 +7,7 @@ from difflib import get_close_matches
 from types import MappingProxyType
 from typing import Annotated, Any, TypeVar
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, PlainSerializer, ValidationError, ValidationInfo
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, PlainSerializer, ValidationError, ValidationInfo
 from pydantic.alias_generators import to_camel
 from pydantic_core import InitErrorDetails, PydanticCustomError
 
@@ -45,6 +45,16 @@ def nearest(word: object, allowed: list[str]) -> str:
     lower = {legal.lower(): legal for legal in allowed}
     close = get_close_matches(str(word).lower(), list(lower), n=1, cutoff=0.6)
     return f"; did you mean {lower[close[0]]!r}?" if close else ""
+
+
+def _some(values: tuple[T, ...]) -> tuple[T, ...]:
+    if not values:
+        raise mistake("found an empty list; allowed: at least one")
+    return values
+
+
+Some = Annotated[tuple[T, ...], Field(strict=False), AfterValidator(_some)]
+"""A list that is not empty. Not `min_length`: that would count wrong members as missing ones."""
 
 
 class Dispatch:

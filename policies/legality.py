@@ -1,7 +1,8 @@
 """Is the resource section of a policy legal, whatever its placeholders will become?
 
 Placeholders are replaced by stand-ins, and the kind's own model judges the result: a placeholder that is the whole
-value may become anything, a text with placeholders is a text. What depends on the actual value is judged when it is rendered.
+value may become anything, a text with placeholders is a text. What depends on the actual value is judged when it is
+rendered.
 """
 
 from __future__ import annotations

@@ -9,7 +9,7 @@ from pydantic import ConfigDict, Field, ValidationInfo, ValidatorFunctionWrapHan
 
 from policies.conditions import Conditions, all_hold
 from policies.frozen import nothing
-from policies.grammar import Grammar, mistake
+from policies.grammar import Grammar, Some, mistake
 from policies.identity import claimed_by
 from policies.world import Resource
 
@@ -51,7 +51,7 @@ def _one_or_more(value: Any, read: ValidatorFunctionWrapHandler, info: Validatio
     return (Match.model_validate(value, context=info.context),) if isinstance(value, Mapping) else read(value)
 
 
-_Listed = Annotated[tuple[Match, ...], Field(strict=False)]
+_Listed = Some[Match]
 Matches = Annotated[_Listed, WrapValidator(_one_or_more, json_schema_input_type=Match | _Listed)]
 """One match or a list of them: any of them."""
 

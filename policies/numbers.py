@@ -27,7 +27,7 @@ from pydantic import (
 from policies.amount import Amount, AmountField
 from policies.duration import Duration
 from policies.frozen import Json, freeze, nothing
-from policies.grammar import Dispatch, Frozen, Grammar, brief, mistake, nearest
+from policies.grammar import Dispatch, Frozen, Grammar, Some, brief, mistake, nearest
 
 PropertyObject = Annotated[Mapping[str, Any], AfterValidator(freeze)]
 """Properties in CloudFormation's words, as they stand in the policy."""
@@ -36,16 +36,6 @@ Quantity = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 Bound = Annotated[int, Field(ge=0)]
 T = TypeVar("T")
 V = TypeVar("V")
-
-
-def _some(values: tuple[T, ...]) -> tuple[T, ...]:
-    if not values:
-        raise mistake("found an empty list; allowed: at least one")
-    return values
-
-
-Some = Annotated[tuple[T, ...], Field(strict=False), AfterValidator(_some)]
-"""A list that is not empty. Not `min_length`: that would count wrong members as missing ones."""
 
 
 # Schedules: what should hold now, so that a missed run or a change of the clocks loses nothing.

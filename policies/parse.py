@@ -52,11 +52,12 @@ def _read(name: str, body: bytes, problems: list[Problem]) -> tuple[DocumentClau
     try:
         raw = read_json(body)
         document = DocumentClause.model_validate(raw)
-        return document, document.policies
     except TextError as error:
         problems += [Problem(path, message) for path, message in error.problems]
     except ValidationError as error:
         problems += problems_of(error, DocumentClause)
+    else:
+        return document, document.policies
     policies = _at(raw, "policies")
     return None, policies if isinstance(policies, list) else ()
 

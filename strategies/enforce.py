@@ -42,7 +42,7 @@ class Enforce(Strategy):
             try:
                 desired.append(blueprint.apply(resource))
             except UnfitError as error:
-                if resource.id in seen.unread:
-                    continue  # its properties are unknown, which says nothing about the policy
+                if resource.properties is None:
+                    continue  # its turn to be read comes within `driftCheck`; until then it cannot be judged
                 troubles.append(Trouble("Degraded", "Unfit", f"{resource.name or resource.id}: {error}"))
         return Decision(desired=tuple(desired), removals=(), troubles=tuple(troubles))

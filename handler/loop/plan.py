@@ -176,11 +176,19 @@ class _Planner:
         if how is None or self.policy.match is not None:
             message = f"{resource.name or resource.id}: {words} cannot be changed in place"
             self._trouble("Degraded", "ReplaceNeeded", f'{message}; allow it with "replace": "deleteFirst"')
+        elif self._fresh_but_different(want, resource, change):
+            message = f"{resource.name or resource.id} was created as declared and shows another {words}"
+            self._trouble("Degraded", "NotConverging", f"{message}: a new one would be no different, so it stays")
         elif how == "createFirst":
             yield self._create(want, resource)
         else:
             reason = f"{words} can only change with a new resource"
             yield self._action(Verb.REPLACE, want.key, reason, want, resource, change)
+
+    def _fresh_but_different(self, want: Desired, resource: Resource, change: Change) -> bool:
+        """Only a create can set a create-only property: if this resource is of the present spec, a new one is no help."""
+        fixed = any(difference.create_only for difference in change.differences)
+        return fixed and (resource.tags or {}).get(SPEC) == spec_of(self.kind, want)
 
     def _removals(self) -> Iterator[Action]:
         """What becomes of owned resources that are not wanted (any more)."""

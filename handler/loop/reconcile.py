@@ -3,25 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import partial
 from typing import Any
 
+from handler.loop.churn import Churn
 from handler.loop.cloud import Cloud
 from handler.loop.conductor import Pipeline, Task
 from handler.loop.guardrails import Guarded, ages_wanted, guard
-from handler.loop.observe import known_untagged, observe, reads, with_reads
+from handler.loop.observe import observe, reads, with_reads
 from handler.loop.plan import plan
+from handler.loop.sense import Senses
 from handler.loop.surveys import Place, Survey
 from policies.action import Action, Outcome, Plan, Result, Verb
-from policies.blueprint import match_scope
 from policies.document import Policy
 from policies.errors import ConflictError, ThrottledError, WaitError
-from policies.frozen import freeze
 from policies.identity import Owner
-from policies.items import ItemSource, ResourceItems
-from policies.match import selects
 from policies.names import NamePattern
 from policies.strategy import Decision
 from policies.world import Observation, Resource
@@ -34,7 +32,7 @@ class Moment:
     `stop` is why nothing may be written, where there is a reason. `over` says that the run's time is used up.
     `approved` are the fingerprints of an approved plan: its actions, and only they, happen, held ones included.
     `announce` hears of every outcome as it comes. `dry` ends every policy after the guard. `thorough` compares
-    everything now, whose turn it is or not.
+    everything now, whose turn it is or not. `churn` is what a warm process knows of earlier corrections.
     """
 
     now: datetime
@@ -44,6 +42,7 @@ class Moment:
     announce: Callable[[Outcome], None] = lambda _: None
     dry: bool = False
     thorough: bool = False
+    churn: Churn = field(default_factory=Churn)
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,15 +70,15 @@ class Reconciler:
     moment: Moment
 
     def __post_init__(self) -> None:
-        self.scope = self.policy.scope
         self.unread: dict[str, Exception] = {}
 
     def pipeline(self) -> Pipeline[PolicyReport]:
         """Sense, decide, look closer, plan, guard, act."""
         if self.policy.clause.mode == "paused" or self.moment.over():
             return PolicyReport(self.policy, unvisited=self.policy.clause.mode != "paused")
-        census = yield from self._census(self.policy.kind.type)
-        signals = yield from self._signals()
+        senses = Senses(self.policy, self.former, self.surveys, self.cloud)
+        census = yield from senses.census()
+        signals = yield from senses.signals()
         seen = self._observe(census, signals)
         census = yield from self._look_closer(
             census, tuple(reads(self.policy, self._decide(seen), seen, census, self.now, self.moment.thorough))
@@ -93,58 +92,13 @@ class Reconciler:
             seen = self._observe(census, signals)
         guarded = guard(self.policy, decision, planned, seen, self.now, self.moment.stop, self.moment.approved)
         outcomes = yield from self._act(() if self.moment.dry else guarded.allowed)
-        return PolicyReport(self.policy, planned, guarded, outcomes, unread=tuple(self.unread.values()))
+        troubles = (*planned.troubles, *self.moment.churn.note(outcomes, self.now))
+        unread = tuple(self.unread.values())
+        return PolicyReport(self.policy, replace(planned, troubles=troubles), guarded, outcomes, unread=unread)
 
     @property
     def now(self) -> datetime:
         return self.moment.now
-
-    def _census(self, type_: str, survey: Survey | None = None) -> Pipeline[Sequence[Resource]]:
-        """The joined survey of a type; done once per run for all policies that ask."""
-        wanted = survey or self.surveys[type_, self.scope]
-        of_index = type_ if wanted.whole_index else None
-        surveyed, indexed = yield (
-            Task(
-                lambda: self.cloud.survey(type_, self.scope, wanted.prefixes),
-                ("survey", type_, self.scope, wanted.prefixes),
-            ),
-            Task(lambda: self.cloud.index(of_index, self.scope), ("index", of_index, self.scope)),
-        )
-        found, tags = surveyed.result(), indexed.result()
-        key = ("census", type_, self.scope, wanted)
-        (joined,) = yield (Task(lambda: self.cloud.join(type_, found, tags), key),)
-        census: Sequence[Resource] = joined.result()
-        return census
-
-    def _signals(self) -> Pipeline[Mapping[str, Any]]:
-        if not self.policy.wanted:
-            return {}
-        signals = {}
-        for source in self.policy.strategy.signals():
-            if isinstance(source, ResourceItems):
-                signals[source.signal_key] = yield from self._resource_items(source)
-            else:
-                signals[source.signal_key] = yield from self._items(source)
-        frozen: Mapping[str, Any] = freeze(signals)
-        return frozen
-
-    def _items(self, source: ItemSource) -> Pipeline[Any]:
-        (future,) = yield (
-            Task(lambda: self.cloud.items(source, self.scope), ("items", source.signal_key, self.scope)),
-        )
-        return future.result()
-
-    def _resource_items(self, source: ResourceItems) -> Pipeline[Any]:
-        """Resources as items; each is read where the policy uses more of it than the survey shows."""
-        census = yield from self._census(source.type, Survey(("",), whole_index=True))
-        chosen = [one for one in known_untagged(census) if one.alive and self._is_item(source, one)]
-        if any(self.policy.blueprint.item_words - match_scope(one).keys() for one in chosen):
-            fresh = yield [Task(partial(self.cloud.read, self.scope, one)) for one in chosen]
-            chosen = [one for future in fresh if (one := future.result()) is not None]
-        return tuple(match_scope(one) for one in sorted(chosen, key=lambda one: one.id))
-
-    def _is_item(self, source: ResourceItems, one: Resource) -> bool:
-        return source.match is None or bool(selects(source.match, source.except_ or (), one))
 
     def _observe(self, census: Sequence[Resource], signals: Mapping[str, Any]) -> Observation:
         return observe(self.policy, self.former, self.names, census, signals, frozenset(self.unread))
@@ -158,7 +112,7 @@ class Reconciler:
         """The census with some resources read deeply; one that cannot be read is unknown, and nothing else."""
         if not wanted:
             return census
-        futures = yield [Task(partial(self.cloud.read, self.scope, one)) for one in wanted]
+        futures = yield [Task(partial(self.cloud.read, self.policy.scope, one)) for one in wanted]
         fresh: dict[str, Resource | None] = {}
         for one, future in zip(wanted, futures, strict=True):
             error = future.exception()

@@ -47,6 +47,17 @@ def run(estate: Estate, vocabulary: Vocabulary, cloud: Cloud, executor: Executor
     return _report(policies, conduct(pipelines, executor))
 
 
+def run_orphans(
+    estate: Estate, vocabulary: Vocabulary, cloud: Cloud, executor: Executor, moment: Moment, delete: bool
+) -> RunReport:
+    """Only what policies that are gone left behind; `delete`: somebody says so, whatever the documents say."""
+    pipelines: list[Pipeline[Any]] = [
+        orphans(estate, vocabulary.kinds, vocabulary.controller, scope, cloud, moment, delete)
+        for scope in scopes(estate, Scope(vocabulary.account, vocabulary.region))
+    ]
+    return _report((), conduct(pipelines, executor))
+
+
 def _report(policies: Sequence[Policy], results: Sequence[Any]) -> RunReport:
     ours, rest = results[: len(policies)], results[len(policies) :]
     reports = (

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from policies.document import Policy
+from policies.identity import Owner, claimed_by
 from policies.names import NamePattern
 from policies.naming import name_pattern
-from policies.world import Scope
+from policies.world import Resource, Scope
 
 MOST_PREFIXES = 5
 """With more prefixes than this one full list is the cheaper call."""
@@ -51,6 +52,13 @@ def _prefixes(policy: Policy, names: NamePattern | None) -> set[str]:
     for match in policy.match:
         found |= set(match.names) if match.names is not None else {match.name_prefix or ""}
     return found
+
+
+def outside(claimed: Iterable[Resource], owners: tuple[Owner, ...], prefixes: tuple[str, ...]) -> set[str]:
+    """The names of what these owners are known to have, and that a survey of these prefixes does not show."""
+    whose = {str(owner) for owner in owners}
+    names = (one.name or "" for one in claimed if claimed_by(one.tags) in whose)
+    return {name for name in names if not name.startswith(prefixes)}
 
 
 def shortest(prefixes: set[str]) -> tuple[str, ...]:

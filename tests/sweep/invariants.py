@@ -30,6 +30,7 @@ from tests.sweep.harness import Documents, conditions, parse, status_of, told
 from tests.sweep.scenarios import SECRET
 from tests.world import Call, World
 from tests.world.inventory import iterate
+from tests.world.trap import backends
 
 OWNER_TAGS = {POLICY, KEY, ID, SPEC, DOCUMENT}
 INSTANCE = "AWS::EC2::Instance"
@@ -77,15 +78,18 @@ def never_over(found: Found, foreign: Found, most: int) -> None:
 
 def one_token_one_resource(world: World) -> None:
     asked: dict[str, str] = {}
+    if not any(call.operation == "RunInstances" for call in world.history):
+        return
     for call in world.calls(operation="RunInstances"):
         request = json.dumps(call.params, sort_keys=True, default=str)
         token = call.params.get("ClientToken", "")
         assert token and asked.setdefault(token, request) == request, f"OneTokenOneResource: {token} means two things"
     tokens = Counter(
-        one["ClientToken"]
-        for reservation in world.outside.ec2.describe_instances()["Reservations"]
-        for one in reservation["Instances"]
-        if one.get("ClientToken") in asked
+        one.client_token
+        for _, ec2 in backends("ec2")
+        for reservation in ec2.reservations.values()
+        for one in reservation.instances
+        if one.client_token in asked
     )
     assert not tokens or max(tokens.values()) == 1, f"OneTokenOneResource: {tokens}"
 

@@ -1,0 +1,97 @@
+"""What a policy asks of the world before it decides: the census of its type, and its signals.
+
+Everything here is asked once per run, however many policies ask it: tasks with equal keys share one answer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+from handler.loop.cloud import Cloud
+from handler.loop.conductor import Pipeline, Task
+from handler.loop.observe import known_untagged
+from handler.loop.surveys import Place, Survey, outside, shortest
+from policies.blueprint import match_scope
+from policies.document import Policy
+from policies.frozen import freeze
+from policies.identity import Owner
+from policies.items import ItemSource, ResourceItems
+from policies.match import selects
+from policies.world import Resource
+
+
+@dataclass(frozen=True)
+class Senses:
+    """The senses of one policy, in its account and region and with its role."""
+
+    policy: Policy
+    former: tuple[Owner, ...]
+    surveys: Mapping[Place, Survey]
+    cloud: Cloud
+
+    def census(self) -> Pipeline[Sequence[Resource]]:
+        """Everything of the policy's type that may concern it, and certainly everything that it owns.
+
+        What it owns may have other names than it gives now (the items or the template were edited): where the tag
+        index knows of such, they are surveyed too.
+        """
+        type_, scope = self.policy.kind.type, self.policy.scope
+        survey = self.surveys[type_, scope]
+        surveyed, indexed = yield (self._survey(type_, survey.prefixes), self._index(type_, survey))
+        found, index = surveyed.result(), indexed.result()
+        if self.policy.match is None and self.policy.kind.named:
+            (claimed,) = yield (Task(partial(self.cloud.owners, index), ("owners", id(index))),)
+            missed = outside(claimed.result().get(type_, ()), (self.policy.owner, *self.former), survey.prefixes)
+            if missed:
+                (more,) = yield (self._survey(type_, shortest(missed)),)
+                found = tuple({one.id: one for one in (*found, *more.result())}.values())
+        return (yield from self._join(type_, found, index))
+
+    def signals(self) -> Pipeline[Mapping[str, Any]]:
+        """What the strategy asked for; nothing where the policy wants nothing."""
+        signals = {}
+        for source in self.policy.strategy.signals() if self.policy.wanted else ():
+            read = self._resources if isinstance(source, ResourceItems) else self._items
+            signals[source.signal_key] = yield from read(source)
+        frozen: Mapping[str, Any] = freeze(signals)
+        return frozen
+
+    def _items(self, source: ItemSource) -> Pipeline[Any]:
+        scope = self.policy.scope
+        (future,) = yield (Task(partial(self.cloud.items, source, scope), ("items", source.signal_key, scope)),)
+        return future.result()
+
+    def _resources(self, source: Any) -> Pipeline[Any]:
+        """Resources as items; each is read where the policy uses more of it than the survey shows."""
+        everything = Survey(("",), whole_index=True)
+        surveyed, indexed = yield (
+            self._survey(source.type, everything.prefixes),
+            self._index(source.type, everything),
+        )
+        census = yield from self._join(source.type, surveyed.result(), indexed.result())
+        chosen = [one for one in known_untagged(census) if one.alive and _is_item(source, one)]
+        if any(self.policy.blueprint.item_words - match_scope(one).keys() for one in chosen):
+            fresh = yield [Task(partial(self.cloud.read, self.policy.scope, one)) for one in chosen]
+            chosen = [one for future in fresh if (one := future.result()) is not None]
+        return tuple(match_scope(one) for one in sorted(chosen, key=lambda one: one.id))
+
+    def _survey(self, type_: str, prefixes: tuple[str, ...]) -> Task:
+        scope = self.policy.scope
+        return Task(partial(self.cloud.survey, type_, scope, prefixes), ("survey", type_, scope, prefixes))
+
+    def _index(self, type_: str, survey: Survey) -> Task:
+        of, scope = type_ if survey.whole_index else None, self.policy.scope
+        return Task(partial(self.cloud.index, of, scope), ("index", of, scope))
+
+    def _join(self, type_: str, surveyed: Sequence[Resource], index: Any) -> Pipeline[Sequence[Resource]]:
+        key = ("join", type_, id(surveyed), id(index))
+        (joined,) = yield (Task(partial(self.cloud.join, type_, surveyed, index), key),)
+        census: Sequence[Resource] = joined.result()
+        return census
+
+
+def _is_item(source: ResourceItems, one: Resource) -> bool:
+    return source.match is None or bool(selects(source.match, source.except_ or (), one))

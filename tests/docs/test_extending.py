@@ -1,0 +1,117 @@
+"""The strategy and the kind in docs/extending.md work as they stand there."""
+
+import json
+import sys
+import tomllib
+from datetime import timedelta
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+from jsonschema import Draft7Validator
+
+from handler.compose import Setpoint
+from handler.loop.conductor import InlineExecutor
+from handler.loop.reconcile import Moment
+from handler.loop.run import failures
+from infra.cloud import AwsCloud
+from infra.kinds.registry import KINDS, Kinds
+from policies.estate import Estate, parse_estate
+from policies.plugins import Plugins
+from policies.schema import json_schema
+from policies.vocabulary import Vocabulary
+from strategies.registry import STRATEGIES
+from tests.docs.pages import PAGES, blocks, document
+from tests.world import World
+
+PAGE = next(page for page in PAGES if page.name == "extending.md")
+DURING, TOPIC = (block.text for block in blocks("python", PAGE))
+DOCUMENTS = [document(block) for block in blocks("json", PAGE)]
+
+
+@pytest.fixture(scope="module")
+def vocabulary() -> Vocabulary:
+    strategies = {**STRATEGIES, "during": _module("during", DURING).During}
+    kinds = {**KINDS, "AWS::SNS::Topic": _module("sns_topic", TOPIC).SnsTopic()}
+    return Vocabulary(strategies, kinds, "123456789012", "eu-west-1")
+
+
+def test_during_exists_during(world: World, vocabulary: Vocabulary) -> None:
+    estate = _estate(vocabulary, 0)
+    seen = []
+    for _ in range(4):
+        _run(world, vocabulary, estate)
+        seen.append(len(world.outside.sqs.list_queues().get("QueueUrls", ())))
+        world.advance(timedelta(days=3))
+    assert seen == [0, 1, 1, 0]
+
+
+def test_topics_come_change_and_go(world: World, vocabulary: Vocabulary) -> None:
+    estate, sns = _estate(vocabulary, 1), world.outside.sns
+    _run(world, vocabulary, estate)
+    topic = "arn:aws:sns:eu-west-1:123456789012:orders-acme"
+    sns.set_topic_attributes(TopicArn=topic, AttributeName="DisplayName", AttributeValue="by hand")
+    for _ in range(10):  # once in every window of driftCheck, at a minute of its own
+        _run(world, vocabulary, estate)
+    assert sns.get_topic_attributes(TopicArn=topic)["Attributes"]["DisplayName"] == "Orders of acme"
+    assert _run(world, vocabulary, estate) == []
+    absent = {"version": 1, "policies": [{**DOCUMENTS[1]["policies"][0], "ensure": "absent"}]}  # type: ignore[index]
+    absent["policies"][0]["guardrails"] = {"maxDeletes": "100%"}
+    _run(world, vocabulary, _parse(vocabulary, absent))
+    assert sns.list_topics()["Topics"] == []
+
+
+def test_an_editor_knows_both(vocabulary: Vocabulary) -> None:
+    validator = Draft7Validator(json_schema(vocabulary))
+    for found in DOCUMENTS:
+        assert [error.message for error in validator.iter_errors(found)] == []
+
+
+def test_a_package_brings_both(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (toml,) = blocks("toml", PAGE)
+    package, facts = tmp_path / "setpoint_extras", tmp_path / "setpoint_extras-1.0.0.dist-info"
+    package.mkdir()
+    facts.mkdir()
+    (package / "during.py").write_text(DURING)
+    (package / "sns_topic.py").write_text(TOPIC)
+    (facts / "METADATA").write_text("Metadata-Version: 2.1\nName: setpoint-extras\nVersion: 1.0.0\n")
+    (facts / "entry_points.txt").write_text(_entry_points(toml.text))
+    monkeypatch.syspath_prepend(str(tmp_path))
+    assert "during" in Plugins("setpoint.strategies", ())
+    assert Kinds("setpoint.kinds", ())["AWS::SNS::Topic"].named
+
+
+def _entry_points(toml: str) -> str:
+    groups = tomllib.loads(toml)["project"]["entry-points"]
+    return "".join(
+        f"[{group}]\n" + "".join(map("{0[0]} = {0[1]}\n".format, its.items())) for group, its in groups.items()
+    )
+
+
+def _module(name: str, text: str) -> ModuleType:
+    """The block as a module of its own: annotations are looked up there."""
+    module = ModuleType(f"tests.docs.of_the_page_{name}")
+    sys.modules[module.__name__] = module
+    exec(compile(text, str(PAGE), "exec"), module.__dict__)
+    return module
+
+
+def _estate(vocabulary: Vocabulary, place: int) -> Estate:
+    return _parse(vocabulary, DOCUMENTS[place])
+
+
+def _parse(vocabulary: Vocabulary, body: Any) -> Estate:
+    estate = parse_estate([("doc", "1", json.dumps(body).encode())], vocabulary, full=True)
+    assert estate.failures == ()
+    return estate
+
+
+def _run(world: World, vocabulary: Vocabulary, estate: Estate) -> list[str]:
+    """One run, a minute after the last; what it did."""
+    world.advance(minutes=1)
+    world.tick_started()
+    cloud = AwsCloud(world.session, vocabulary.kinds)  # type: ignore[arg-type]
+    report = Setpoint(cloud, vocabulary, InlineExecutor(), ()).run(estate, Moment(world.now))
+    assert list(failures(estate, report)) == []
+    return [outcome.action.title for one in report.policies for outcome in one.outcomes]
