@@ -5,10 +5,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from threading import Timer
 
-from rich.console import Console
 from rich.text import Text
 
 from handler.loop.reconcile import PolicyReport
@@ -27,28 +24,6 @@ _SIGNS: Mapping[str, tuple[str, str]] = {
     Verb.WAIT.value: (".", "blue"),
 }
 _BAD, _LATER = (Result.FAILED, Result.CONFLICT), (Result.WAITING, Result.THROTTLED, Result.UNVISITED, Result.PARTIAL)
-
-
-def screen(*, stderr: bool = False) -> Console:
-    """A console that prints what it is given: no markup, no guessing, no cropping where it is no terminal."""
-    console = Console(stderr=stderr, markup=False, highlight=False, emoji=False, soft_wrap=True)
-    if not console.is_terminal:
-        console.width = 100_000
-    return console
-
-
-@contextmanager
-def spinning(console: Console, text: str) -> Iterator[None]:
-    """Show on a terminal that something goes on, once it takes longer than a second."""
-    status = console.status(text)
-    timer = Timer(1.0, status.start)
-    if console.is_terminal:
-        timer.start()
-    try:
-        yield
-    finally:
-        timer.cancel()
-        status.stop()
 
 
 def plan_picture(report: RunReport) -> Iterator[Text]:
@@ -141,3 +116,18 @@ def run_summary(outcomes: Iterable[Outcome], held: int, errors: int) -> str:
     words = [f"{count} {word}" for word, count in sorted(counts.items())]
     words += [f"{count} {word}" for word, count in (("held", held), ("errors", errors)) if count]
     return f"{', '.join(words)}." if words else "Nothing to do."
+
+
+def orphan_picture(report: RunReport) -> Iterator[Text | str]:
+    """What policies that are gone left behind, and what would become of it."""
+    if not report.orphans and not report.errors:
+        yield "No orphans: whatever this controller made belongs to a policy."
+    for one in report.orphans:
+        kind, count = one.policy.kind.type, one.plan.actual
+        yield Text.assemble(
+            (one.policy.name, "bold"), f"  {one.policy.scope}  {count} {kind}, from {one.policy.document}"
+        )
+        for record in actions(one):
+            yield from action_picture(record)
+        if not one.plan.actions and count:
+            yield Text("  marked already; deleted when the grace is over", "dim")

@@ -16,7 +16,7 @@ from infra.aws import THREADS, Aws
 from infra.cloud import AwsCloud
 from infra.kinds.registry import KINDS
 from infra.session import UNKNOWN, connect, region_of, whoami
-from infra.store import Shelf, load
+from infra.store import STOP, Shelf, load
 from policies.errors import SetpointError
 from policies.estate import Estate, parse_estate
 from policies.identity import parse_moment
@@ -46,21 +46,30 @@ def pool(threads: int | None) -> Executor:
 
 def parsed(settings: Settings, places: Sequence[str], account: str | None = None) -> tuple[Shelf, Estate]:
     """The documents alone: nothing but `s3://` places makes a call."""
-    words = offline(settings, account)
-    home = Scope(words.account, words.region)
+    words, shelf = offline(settings, account), shelved(settings, places)
+    return shelf, parse_estate(((one.name, one.generation, one.body) for one in shelf.documents), words, shelf.full)
+
+
+def shelved(settings: Settings, places: Sequence[str]) -> Shelf:
+    """The documents at the places, unread."""
 
     def aws() -> Aws:
-        session = connect(settings.profile, words.region)
+        session = connect(settings.profile, settings.region)
+        home = Scope(UNKNOWN, str(session.region_name))
         return Aws(session, home, endpoint_url=settings.endpoint_url, writable=False)
 
-    shelf = load(places, aws, InlineExecutor())
-    return shelf, parse_estate(((one.name, one.generation, one.body) for one in shelf.documents), words, shelf.full)
+    return load(places, aws, InlineExecutor())
 
 
 def offline(settings: Settings, account: str | None = None) -> Vocabulary:
     """The vocabulary of a parser that need not know where it runs."""
     region = settings.region or region_of(os.environ) or "us-east-1"
     return vocabulary(account or UNKNOWN, region, settings.owner, settings.roles, settings.types)
+
+
+def stop_of(shelf: Shelf) -> str | None:
+    """Why nothing may be written, where an object says so."""
+    return f"a {STOP} object lies beside the policies; remove it to go on" if shelf.stopped else None
 
 
 def moment(text: str | None) -> datetime:

@@ -8,7 +8,6 @@ retries.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from infra.aws import Aws
@@ -18,7 +17,7 @@ from policies.action import Action, Change, Desired, Outcome, Progress, Result, 
 from policies.conditions import all_hold
 from policies.drift import drift, spec_of, unfinished
 from policies.errors import AbsentError, ConflictError, ExistsError, RefusedError, SetpointError, WaitError
-from policies.identity import HOLD_UNTIL, PENDING, SPEC, claimed_by, proves
+from policies.identity import HOLD_UNTIL, MARKED, PENDING, SPEC, claimed_by, marked_at, proves
 from policies.kind import Creation
 from policies.match import selects
 from policies.world import Resource, State
@@ -156,11 +155,16 @@ class _Act:
         if found is None:
             return self._outcome(Result.DONE, "it was gone already")
         self._check_ours(found)
-        tags = found.tags or {}
-        missing: Mapping[str, str] = {key: value for key, value in self.action.change.tags.items() if key not in tags}
-        change = Change(tags=missing, untag=self.action.change.untag & tags.keys())
+        marked = self._owner_marked(found)
+        missing = {key: value for key, value in self.action.change.tags.items() if key != MARKED or not marked}
+        change = Change(tags=missing, untag=self.action.change.untag & (found.tags or {}).keys())
         self._write_tags(found, change)
         return self._outcome(Result.DONE if change else Result.NOTHING)
+
+    def _owner_marked(self, found: Resource) -> bool:
+        """Whether it carries a mark of this very policy; one that was copied or inherited is worth nothing."""
+        owner = self.action.terms.owner
+        return owner is not None and marked_at(found.tags, owner, found.id) is not None
 
     def _fresh(self) -> Resource | None:
         """The resource right now, its tags read from the owning service and not from the index."""
@@ -187,9 +191,9 @@ class _Act:
     def _check_deletable(self, found: Resource) -> None:
         terms, name = self.action.terms, found.name or found.id
         if terms.protect and all_hold(terms.protect, found) is not False:
-            raise RefusedError(f"{name} is protected by guardrails.protect")
+            raise WaitError(f"{name} is protected by guardrails.protect")
         if terms.delete_if and not all_hold(terms.delete_if, found):
-            raise RefusedError(f"guardrails.deleteIf does not hold for {name}")
+            raise WaitError(f"guardrails.deleteIf does not hold for {name} at this moment")
 
     def _check_state(self, found: Resource) -> None:
         if found.state in (State.PENDING, State.DELETING, State.DEAD) and not self._any_state:

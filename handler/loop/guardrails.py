@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -143,7 +144,15 @@ def _is_settled(one: Resource, now: datetime) -> bool:
     return one.properties is not None if one.created is None else now - one.created >= SETTLED
 
 
-def ages_wanted(policy: Policy, plan: Plan, seen: Observation, now: datetime) -> tuple[Resource, ...]:
+def to_tell(policy: Policy, plan: Plan, seen: Observation, now: datetime) -> tuple[Resource, ...]:
+    """The resources that must be read before the guard can judge the plan; none where it can."""
+    rails = policy.guardrails
+    doomed = [action.seen for action in plan.actions if action.verb.destroys and action.seen is not None]
+    unclear = [one for one in doomed if None in (all_hold(rails.protect, one), all_hold(rails.delete_if, one))]
+    return tuple({one.id: one for one in (*unclear, *_ages(policy, plan, seen, now))}.values())
+
+
+def _ages(policy: Policy, plan: Plan, seen: Observation, now: datetime) -> tuple[Resource, ...]:
     """The resources whose unknown age decides whether too many deletes are wanted; none where it does not matter."""
     unknown = tuple(one for one in seen.owned if one.alive and one.created is None and one.properties is None)
     limit, wanted = policy.guardrails.max_deletes, sum(action.verb.destroys for action in plan.actions)
@@ -153,7 +162,9 @@ def ages_wanted(policy: Policy, plan: Plan, seen: Observation, now: datetime) ->
 
 
 def _share(limit: Amount, total: int) -> int:
-    """At least one may go, unless the policy says 0."""
+    """At least one may go, unless the policy says 0; `"100%"` are the words that allow everything."""
+    if limit.percent and limit.number == 100:
+        return sys.maxsize
     return max(limit.of(total), 1) if limit.percent and limit.number else limit.of(total)
 
 

@@ -186,7 +186,7 @@ class _Planner:
             yield self._action(Verb.REPLACE, want.key, reason, want, resource, change)
 
     def _fresh_but_different(self, want: Desired, resource: Resource, change: Change) -> bool:
-        """Only a create can set a create-only property: if this resource is of the present spec, a new one is no help."""
+        """Only a create sets a create-only property: where the present spec did not take, a new one is no help."""
         fixed = any(difference.create_only for difference in change.differences)
         return fixed and (resource.tags or {}).get(SPEC) == spec_of(self.kind, want)
 
@@ -225,6 +225,9 @@ class _Planner:
 
     def _remove(self, removal: Removal) -> Iterator[Action]:
         resource, reason = removal.resource, removal.reason
+        if resource.id in self.seen.unread:
+            yield self._action(Verb.WAIT, resource.id, "not wanted, and could not be read", None, resource)
+            return
         key = (resource.tags or {}).get(KEY, resource.id)
         since = marked_at(resource.tags, self.policy.owner, resource.id)
         if ADOPTED in (resource.tags or {}):

@@ -11,7 +11,7 @@ from typing import Any
 from handler.loop.churn import Churn
 from handler.loop.cloud import Cloud
 from handler.loop.conductor import Pipeline, Task
-from handler.loop.guardrails import Guarded, ages_wanted, guard
+from handler.loop.guardrails import Guarded, guard, to_tell
 from handler.loop.observe import observe, reads, with_reads
 from handler.loop.plan import plan
 from handler.loop.sense import Senses
@@ -86,10 +86,11 @@ class Reconciler:
         seen = self._observe(census, signals)
         decision = self._decide(seen)
         planned = plan(self.policy, self.former, decision, seen, self.now)
-        ages = ages_wanted(self.policy, planned, seen, self.now)
-        if ages:
-            census = yield from self._look_closer(census, ages)
+        unclear = [one for one in to_tell(self.policy, planned, seen, self.now) if one.id not in self.unread]
+        if unclear:
+            census = yield from self._look_closer(census, unclear)
             seen = self._observe(census, signals)
+            planned = plan(self.policy, self.former, decision, seen, self.now)
         guarded = guard(self.policy, decision, planned, seen, self.now, self.moment.stop, self.moment.approved)
         outcomes = yield from self._act(() if self.moment.dry else guarded.allowed)
         troubles = (*planned.troubles, *self.moment.churn.note(outcomes, self.now))

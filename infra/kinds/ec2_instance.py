@@ -44,6 +44,7 @@ class Ec2Instance(Kind):
     """`AWS::EC2::Instance`, from properties or a launch template, which may hold what is not supported here."""
 
     type = "AWS::EC2::Instance"
+    arn_type = "ec2:instance"
     properties = InstanceProperties
     facts = frozenset({*_FACTS, "CreateTime", "LaunchTime", "State"})
     read_only = frozenset({"InstanceId", "PrivateDnsName", "PrivateIp", "PublicDnsName", "PublicIp", "State", "VpcId"})

@@ -21,7 +21,8 @@ from policies.world import Resource
 class Kind(KindModel):
     """One CloudFormation type at AWS. Stateless: one instance serves all accounts, regions and threads.
 
-    `index` is the type in the Resource Groups Tagging API (`sqs:queue`); None says that `survey` brings the tags.
+    `index` is the type in the Resource Groups Tagging API (`sqs:queue`); None says that `survey` brings the tags, and
+    then `arn_type` is the type by which orphans are found there.
     `absent_codes` are the error codes that mean "it is not there", `exists_codes` "the name is taken", `wait_codes`
     "not now" (in use, being modified, recently deleted, a dependency is missing).
     `deletes_in_transition` says that a delete is accepted in every state.
@@ -30,6 +31,7 @@ class Kind(KindModel):
     """
 
     index: ClassVar[str | None] = None
+    arn_type: ClassVar[str | None] = None
     absent_codes: ClassVar[frozenset[str]] = frozenset()
     exists_codes: ClassVar[frozenset[str]] = frozenset()
     wait_codes: ClassVar[frozenset[str]] = frozenset()
@@ -79,11 +81,11 @@ class Kind(KindModel):
 
     def has_arn(self, arn: str) -> bool:
         """Whether an ARN of the tag index is one of this kind."""
-        service, _, word = (self.index or "").partition(":")
+        service, _, word = (self.arn_type or self.index or "").partition(":")
         parts = arn.split(":", 5)
         return len(parts) == 6 and parts[2] == service and parts[5].startswith((f"{word}/", f"{word}:"))
 
     def name_of_arn(self, arn: str) -> str:
         """The `Resource.id` for an ARN of the tag index: what follows the resource type (`table/orders`)."""
-        word, rest = (self.index or "").partition(":")[2], arn.split(":", 5)[-1]
+        word, rest = (self.arn_type or self.index or "").partition(":")[2], arn.split(":", 5)[-1]
         return rest[len(word) + 1 :] if rest.startswith((f"{word}/", f"{word}:")) else rest

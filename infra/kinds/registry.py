@@ -27,5 +27,6 @@ KINDS = Kinds(
         EntryPoint("AWS::DynamoDB::Table", "infra.kinds.dynamodb_table:DynamodbTable", GROUP),
         EntryPoint("AWS::Logs::LogGroup", "infra.kinds.log_group:LogGroup", GROUP),
         EntryPoint("AWS::EC2::Instance", "infra.kinds.ec2_instance:Ec2Instance", GROUP),
+        EntryPoint("AWS::Kinesis::Stream", "infra.kinds.kinesis_stream:KinesisStream", GROUP),
     ),
 )

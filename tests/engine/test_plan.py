@@ -90,16 +90,21 @@ def test_a_stranger_under_our_name(stranger: Any, adopt: bool, expected: list[st
 
 
 @pytest.mark.parametrize(
-    ("how", "verbs", "trouble"),
-    [({}, [], "RetentionInDays"), ({"replace": "deleteFirst"}, [Verb.REPLACE], None)],
+    ("how", "spec", "verbs", "reasons"),
+    [
+        ({}, "v1:old", [], ["ReplaceNeeded"]),
+        ({"replace": "deleteFirst"}, "v1:old", [Verb.REPLACE], []),
+        # created as declared, and shows something else: a new one would be no different
+        ({"replace": "deleteFirst"}, None, [], ["NotConverging"]),
+    ],
 )
-def test_a_create_only_property(how: Any, verbs: list[Verb], trouble: str | None) -> None:
+def test_a_create_only_property(how: Any, spec: str | None, verbs: list[Verb], reasons: list[str]) -> None:
     policy = policy_of(groups("a", properties={"LogGroupClass": "INFREQUENT_ACCESS"}, **how))
     found = drifted(existing(policy, "a"), LogGroupClass="STANDARD")
-    plan = planned(policy, found)
+    plan = planned(policy, retagged(found, spec=spec) if spec else found)
     assert [action.verb for action in plan.actions] == verbs
-    told = [(one.condition, one.reason, "LogGroupClass cannot be changed" in one.message) for one in plan.troubles]
-    assert told == ([("Degraded", "ReplaceNeeded", True)] if trouble else [])
+    assert [(one.condition, one.reason) for one in plan.troubles] == [("Degraded", reason) for reason in reasons]
+    assert all("LogGroupClass" in one.message for one in plan.troubles)
 
 
 def marked(resource: Resource, hours: float) -> Resource:

@@ -65,6 +65,9 @@ KNOWN: Mapping[str, Mapping[tuple[str, str], str]] = {
         ("writeOnly", "NetworkInterfaces"): "DescribeInstances shows the interfaces, not what they were made of",
         ("writeOnly", "UserData"): _NOT_SHOWN,
     },
+    "AWS::Kinesis::Stream": {
+        ("bounds", "Tags.Value maxLength"): "the schema is wrong: the service takes 256 (TagValue)",
+    },
     "AWS::Logs::LogGroup": {
         ("createOnly", "LogGroupClass"): "the schema is wrong: CreateLogGroup says that it cannot be changed",
         ("values", "LogGroupClass"): "ESSENTIALS is in the service's model and not yet in the schema",

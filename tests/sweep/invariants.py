@@ -112,7 +112,7 @@ def blind_never_deletes(calls: list[Call]) -> None:
     """`calls` are those of one run of one policy. What is read for one resource only blinds for that one only."""
     blind: Call | None = None
     acting = False
-    for call in calls:
+    for call in [call for call in calls if call.number]:
         if blind is None and not acting and is_sense(call) and call.outcome != "ok":
             blind = call
         acting = acting or call.mutating
@@ -128,7 +128,7 @@ def is_sense(call: Call) -> bool:
 
 def bounded(calls: list[Call], most: int) -> None:
     assert len(calls) <= most, f"Bounded: {len(calls)} calls in one run, {most} are plenty"
-    writes = Counter((call.name, json.dumps(call.params, sort_keys=True, default=str)) for call in calls if call.mutating)
+    writes = Counter((call.name, json.dumps(call.params, sort_keys=True, default=str)) for call in calls if call.mutating and call.number)
     twice = [write for write, times in writes.items() if times > 1]
     assert not twice, f"Bounded: written twice in one run: {twice}"
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from typing import Any
@@ -79,11 +79,11 @@ class Trial:
         }
         self.found = invariants.settled(self.world)
 
-    def run(self) -> RunReport | None:
+    def run(self, over: Callable[[], bool] = lambda: False) -> RunReport | None:
         """One run and what must hold after it."""
         world, documents = self.world, self.scenario.documents
         before = len(world.history)
-        report = tick(world, documents)
+        report = tick(world, documents, over=over)
         calls = world.history[before:]
         if any(call.mutating for call in calls):  # nothing else changes what there is
             self.found = invariants.settled(world)

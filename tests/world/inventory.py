@@ -14,13 +14,14 @@ import moto.backends
 
 from tests.world.sessions import Outside
 from tests.world.traps_dynamodb import TableTraps
+from tests.world.traps_kinesis import StreamTraps
 
 Found = dict[str, Any]
 Tags = dict[str, str]
 
 
-def take(outside: Outside, tables: TableTraps, region: str, account: str) -> dict[str, Any]:
-    """Read the five services with plain clients (queues, of which there are most, from moto: 20 times faster).
+def take(outside: Outside, tables: TableTraps, streams: StreamTraps, region: str, account: str) -> dict[str, Any]:
+    """Read the services with plain clients (queues, of which there are most, from moto: 20 times faster).
 
     Types of which there is nothing are left out.
     """
@@ -35,6 +36,7 @@ def take(outside: Outside, tables: TableTraps, region: str, account: str) -> dic
         "AWS::SQS::Queue": ("sqs", lambda: _queues(account, region)),
         "AWS::CloudWatch::Alarm": ("cloudwatch", lambda: _alarms(client("cloudwatch"))),
         "AWS::DynamoDB::Table": ("dynamodb", lambda: _tables(client("dynamodb"), is_deleting)),
+        "AWS::Kinesis::Stream": ("kinesis", lambda: _streams(account, region, streams)),
         "AWS::Logs::LogGroup": ("logs", lambda: _log_groups(client("logs"))),
         "AWS::EC2::Instance": ("ec2", lambda: _instances(client("ec2"))),
     }
@@ -84,6 +86,19 @@ def _table(dynamodb: Any, name: str) -> Found:
         "Tags": _tags([tag for page in pages for tag in page["Tags"]]),
         "TimeToLive": dynamodb.describe_time_to_live(TableName=name)["TimeToLiveDescription"],
         "PointInTimeRecovery": backups["PointInTimeRecoveryDescription"]["PointInTimeRecoveryStatus"],
+    }
+
+
+def _streams(account: str, region: str, traps: StreamTraps) -> Found:
+    kinesis = moto.backends.get_backend("kinesis")[account][region]
+    return {
+        name: {
+            **_kept(stream.to_json_summary()["StreamDescriptionSummary"]),
+            "EnhancedMonitoring": sorted(stream.shard_level_metrics),
+            "Tags": dict(stream.tags),
+        }
+        for name, stream in kinesis.streams.items()
+        if not traps.is_deleting((account, region), name)
     }
 
 
@@ -152,7 +167,8 @@ _INCIDENTAL = frozenset(
     {
         "QueueArn", "AlarmArn", "arn", "logGroupArn", "creationTime", "storedBytes", "metricFilterCount", "TableId",
         "TableStatus", "IndexStatus", "Backfilling", "NumberOfDecreasesToday", "StateValue", "StateReason",
-        "StateReasonData", "StateTransitionedTimestamp", "WarmThroughput", "EvaluationState",
+        "StateReasonData", "StateTransitionedTimestamp", "StreamARN", "StreamStatus", "WarmThroughput",
+        "EvaluationState",
     }
 )  # fmt: skip
 

@@ -9,6 +9,7 @@ LIMITS = {
     "ec2:DescribeInstances": "MaxResults",
     "cloudwatch:DescribeAlarms": "MaxRecords",
     "dynamodb:ListTables": "Limit",
+    "kinesis:ListStreams": "Limit",
     "dynamodb:Scan": "Limit",
     "dynamodb:Query": "Limit",
     "logs:DescribeLogGroups": "limit",

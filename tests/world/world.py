@@ -23,6 +23,7 @@ from tests.world.trap import Scene, Trap
 from tests.world.traps_cloudwatch import AlarmTraps
 from tests.world.traps_dynamodb import TableTraps
 from tests.world.traps_ec2 import InstanceTraps
+from tests.world.traps_kinesis import StreamTraps
 from tests.world.traps_sqs import QueueTraps
 from tests.world.traps_tagging import TagIndexTraps
 from tests.world.views import LAGGING, Snapshot, Views
@@ -56,8 +57,10 @@ class World:
         self.lock = threading.RLock()
         self.views = Views()
         self.sqs, self.ec2, self.cloudwatch, self.dynamodb = QueueTraps(), InstanceTraps(), AlarmTraps(), TableTraps()
+        self.kinesis = StreamTraps()
         self.traps: dict[str, Trap] = {
-            trap.service: trap for trap in (self.sqs, self.ec2, self.cloudwatch, self.dynamodb, TagIndexTraps())
+            trap.service: trap
+            for trap in (self.sqs, self.ec2, self.cloudwatch, self.dynamodb, self.kinesis, TagIndexTraps())
         }
         self.session, self.outside = _session(region, HOOKS), Outside(_session(region, OUTSIDE), account)
         self._clock = Clock(start)
@@ -139,7 +142,7 @@ class World:
         """Return everything that exists, in a form that is equal for equal worlds; see `inventory`."""
         with self.lock:
             self.settle()
-            return inventory.take(self.outside, self.dynamodb, region or self.region, self.account)
+            return inventory.take(self.outside, self.dynamodb, self.kinesis, region or self.region, self.account)
 
     # --- the hooks' side -------------------------------------------------------------------------------------------
 
