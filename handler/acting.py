@@ -16,7 +16,7 @@ from handler.loop.reconcile import Moment
 from handler.loop.run import RunReport, run_orphans
 from handler.options import Settings
 from handler.picture import held_picture, orphan_picture, run_summary
-from handler.records import Record, actions, errors, head, outcome_record, policy_record
+from handler.records import Record, actions, document_errors, errors, head, outcome_record, policy_record
 from handler.terminal import screen, show, show_error, show_errors, show_json, show_outcome, spinning
 from handler.workbench import WrongOptionError, moment, opened, origin, stop_of
 from policies.action import Outcome
@@ -113,6 +113,12 @@ def apply(settings: Settings, path: Path, as_json: bool) -> int:
     return FAILED if missed else code
 
 
+def _approvable(report: RunReport) -> frozenset[str]:
+    """The fingerprints of all that is planned and that no lock holds."""
+    records = (record for one in report.orphans for record in actions(one))
+    return frozenset(record["fingerprint"] for record in records if record.get("approvable", True))
+
+
 def _as_saved(settings: Settings, saved: saved_plan.SavedPlan) -> Settings:
     return replace(
         settings,
@@ -124,18 +130,26 @@ def _as_saved(settings: Settings, saved: saved_plan.SavedPlan) -> Settings:
 
 
 def orphans(settings: Settings, places: Sequence[str], delete: bool, as_json: bool) -> int:
-    """What nobody owns any more; with `delete`, its end, by the same guard and grace as any removal."""
+    """What nobody owns any more; with `delete`, its end.
+
+    Proof, grace, protection and holds are those of any removal. Limits of number are not: what was shown was meant.
+    """
     now = moment(None)
     with opened(settings, places, writable=delete) as setpoint, spinning("looking ..."):
         shelf, estate = setpoint.load()
         if not shelf.full:
             raise WrongOptionError("orphans are known only of a whole folder or prefix; found single files")
+        if estate.failures:
+            show_errors(document_errors(estate, partial(origin, places)))
+            raise RefusedError(
+                "orphans are known only when every document parses: a policy that is not here may be alive"
+            )
         sweep = partial(run_orphans, estate, setpoint.vocabulary, setpoint.cloud, setpoint.executor)
         found = sweep(Moment(now, dry=True), delete=True)
         if not as_json:
             show(orphan_picture(found))
         if delete:
-            found = sweep(_moment(now, stop_of(shelf), as_json), delete=True)
+            found = sweep(replace(_moment(now, stop_of(shelf), as_json), approved=_approvable(found)), delete=True)
     wrong = list(errors(estate, found, partial(origin, places)))
     if as_json:
         left = [{**policy_record(one), "actions": list(actions(one))} for one in found.orphans]

@@ -1,4 +1,4 @@
-"""The whole story on an embedded AWS. Each step says what will happen, and is checked: a demo that errs exits with 1."""
+"""The whole story on an embedded AWS. Each step says what will happen and is checked: a demo that errs exits with 1."""
 
 from __future__ import annotations
 

@@ -72,7 +72,7 @@ def status(settings: Settings, places: Sequence[str], as_json: bool) -> int:
     if as_json:
         show_json({"kind": "SetpointStatus", "version": 1, "documents": found})
     else:
-        screen().print(status_board.table(found))
+        screen().print(status_board.table(found), soft_wrap=False)
     return OK
 
 

@@ -114,14 +114,15 @@ def run_summary(outcomes: Iterable[Outcome], held: int, errors: int) -> str:
     """The run in one line."""
     counts = Counter(outcome.result.value for outcome in outcomes)
     words = [f"{count} {word}" for word, count in sorted(counts.items())]
-    words += [f"{count} {word}" for word, count in (("held", held), ("errors", errors)) if count]
+    words += [f"{held} held"] if held else []
+    words += [f"{errors} error{'s' * (errors > 1)}"] if errors else []
     return f"{', '.join(words)}." if words else "Nothing to do."
 
 
 def orphan_picture(report: RunReport) -> Iterator[Text | str]:
     """What policies that are gone left behind, and what would become of it."""
     if not report.orphans and not report.errors:
-        yield "No orphans: whatever this controller made belongs to a policy."
+        yield "No orphans: whatever this controller made in these accounts and regions belongs to a policy."
     for one in report.orphans:
         kind, count = one.policy.kind.type, one.plan.actual
         yield Text.assemble(
@@ -129,5 +130,4 @@ def orphan_picture(report: RunReport) -> Iterator[Text | str]:
         )
         for record in actions(one):
             yield from action_picture(record)
-        if not one.plan.actions and count:
-            yield Text("  marked already; deleted when the grace is over", "dim")
+        yield from (Text(f"  . {line}", "dim") for line in one.plan.kept)

@@ -106,6 +106,7 @@ def policy_record(report: PolicyReport) -> Record:
         "desired": plan.desired,
         "actual": plan.actual,
         "ready": plan.ready,
+        "kept": [redact(line) for line in plan.kept],
         "conditions": [
             {"type": word, "reason": reason, "message": redact(message)}
             for word, reason, message in conditions_of(report)

@@ -21,15 +21,15 @@ def read(stored: Stored) -> Status:
     """One status document; raises SenseError where it is something else."""
     try:
         found = json.loads(stored.body)
-        if isinstance(found, dict) and all("name" in policy for policy in found["policies"]):
-            return found
-    except (ValueError, KeyError, TypeError):
+        if all("name" in policy for policy in found.get("policies", ())) and found.keys() & {"policies", "orphans"}:
+            return {"document": stored.name, **found}
+    except (ValueError, TypeError, AttributeError):
         pass
     raise SenseError(f"{stored.name}.json is no status document; name the folder or prefix that runs write status to")
 
 
 def table(documents: Sequence[Status]) -> Table:
-    """A row for each policy, and for each mistake of a document that does not parse."""
+    """A row for each policy, for each mistake of a document that does not parse, and for what nobody owns."""
     made = Table("document", "policy", "state", "ready", "actual", "desired", "since", "because", box=SIMPLE)
     for document in documents:
         for row in _rows(document):
@@ -40,8 +40,12 @@ def table(documents: Sequence[Status]) -> Table:
 def _rows(document: Status) -> Iterator[tuple[Text | str, ...]]:
     name = str(document.get("document", "?"))
     for error in document.get("errors", ()):
-        yield name, "", Text("Invalid", "red"), "", "", "", "", f"{error.get('path')}: {error.get('message')}"
-    for policy in document["policies"]:
+        wrong = f"{error.get('path')}: {error.get('message')}" if isinstance(error, dict) else str(error)
+        yield name, "", Text("Invalid" if "policies" in document else "Failed", "red"), "", "", "", "", wrong
+    for one in document.get("orphans", ()):
+        left = f"{one.get('type')}: the policy is gone; see setpoint orphans"
+        yield str(one.get("document")), str(one.get("policy")), "Orphaned", "", str(one.get("count")), "", "", left
+    for policy in document.get("policies", ()):
         state, because = _state(policy)
         numbers = (str(policy.get(word, "")) for word in ("ready", "actual", "desired"))
         yield (

@@ -17,7 +17,7 @@ from policies.action import Action, Change, Desired, Outcome, Progress, Result, 
 from policies.conditions import all_hold
 from policies.drift import drift, spec_of, unfinished
 from policies.errors import AbsentError, ConflictError, ExistsError, RefusedError, SetpointError, WaitError
-from policies.identity import HOLD_UNTIL, MARKED, PENDING, SPEC, claimed_by, marked_at, proves
+from policies.identity import HOLD_UNTIL, MARKED, PENDING, PURPOSES, SPEC, claimed_by, marked_at, proves
 from policies.kind import Creation
 from policies.match import selects
 from policies.world import Resource, State
@@ -77,6 +77,8 @@ class _Act:
             try:
                 with translated(self.kind):
                     return self.kind.create(self.aws, desired, token)
+            except AbsentError as missing:
+                raise WaitError(f"something that it refers to is missing: {missing}") from missing
             except SetpointError as refused:
                 if code_of(refused) not in self.kind.spent_token_codes:
                     raise
@@ -162,9 +164,10 @@ class _Act:
         return self._outcome(Result.DONE if change else Result.NOTHING)
 
     def _owner_marked(self, found: Resource) -> bool:
-        """Whether it carries a mark of this very policy; one that was copied or inherited is worth nothing."""
-        owner = self.action.terms.owner
-        return owner is not None and marked_at(found.tags, owner, found.id) is not None
+        """Whether it carries this very policy's mark for this purpose; one that was copied is worth nothing."""
+        owner, wanted = self.action.terms.owner, self.action.change.tags
+        purposes = (purpose for purpose in PURPOSES if owner and marked_at(wanted, owner, found.id, purpose))
+        return any(owner and marked_at(found.tags, owner, found.id, purpose) for purpose in purposes)
 
     def _fresh(self) -> Resource | None:
         """The resource right now, its tags read from the owning service and not from the index."""
@@ -177,7 +180,7 @@ class _Act:
             raise WaitError(f"{name} is {found.state.value}, and its tags cannot be read")
         if terms.owner is None:
             if not selects(terms.match, terms.exceptions, found):
-                raise ConflictError(f"{name} does not match any more")
+                raise WaitError(f"{name} does not match, now that it was read")
         elif not any(proves(found, owner) for owner in (terms.owner, *terms.formerly)) and not _may_adopt(terms, found):
             owner = claimed_by(found.tags)
             whose = (

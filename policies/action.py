@@ -152,10 +152,11 @@ class Trouble:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """All that one policy means to do in one run."""
+    """All that one policy means to do in one run. `kept` says what is not wanted and stays, and until when."""
 
     actions: tuple[Action, ...] = ()
     troubles: tuple[Trouble, ...] = ()
+    kept: tuple[str, ...] = ()
     desired: int = 0
     actual: int = 0
     ready: int = 0

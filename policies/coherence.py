@@ -98,7 +98,8 @@ def check_known(clause: PolicyClause, blueprint: Blueprint, loc: Loc) -> Iterato
         return
     reasons: dict[str, list[str]] = {}
     for where, reason in clause.strategy.misfits(blueprint):
-        reasons.setdefault(reason, []).append(json_path((*loc, "strategy", *where)))
+        place = ("strategy", *where) if where else ("resource", "properties")
+        reasons.setdefault(reason, []).append(json_path((*loc, *place)))
     for reason, paths in reasons.items():
         more = f" (and {len(paths) - 1} more)" if len(paths) > 1 else ""
         yield Problem(paths[0], reason + more)

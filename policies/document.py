@@ -126,6 +126,8 @@ class Policy:
     clause: PolicyClause
     blueprint: Blueprint
     formerly: tuple[Owner, ...] = ()
+    gone: bool = False
+    """A stand-in for a policy that no document has any more: what it left behind is an orphan."""
 
     @property
     def name(self) -> str:

@@ -53,7 +53,7 @@ def _some(values: tuple[T, ...]) -> tuple[T, ...]:
     return values
 
 
-Some = Annotated[tuple[T, ...], Field(strict=False), AfterValidator(_some)]
+Some = Annotated[tuple[T, ...], Field(strict=False, json_schema_extra={"minItems": 1}), AfterValidator(_some)]
 """A list that is not empty. Not `min_length`: that would count wrong members as missing ones."""
 
 

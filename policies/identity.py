@@ -138,17 +138,27 @@ def tag_value(text: str) -> str:
     return safe if len(safe) <= 256 else f"{safe[:200]}={_digest('long', text)}"
 
 
-def mark(owner: Owner, resource_id: str, now: datetime) -> str:
-    """The value of a mark: the moment, and a hash of policy and id, since a copied tag is worth nothing."""
-    return f"{rfc3339(now)}/{_digest('mark', str(owner), resource_id)[:16]}"
+PURPOSES = ("delete", "retain")
 
 
-def marked_at(tags: Mapping[str, str] | None, owner: Owner, resource_id: str) -> datetime | None:
-    """When this policy marked this very resource; None for no mark, or one that came from elsewhere."""
+def mark(owner: Owner, resource_id: str, now: datetime, purpose: str = "delete") -> str:
+    """The value of a mark: the moment, and a hash of policy, id and purpose, since a copied tag is worth nothing.
+
+    A mark of what is retained starts no grace: should its policy say delete one day, it is marked anew.
+    """
+    return f"{rfc3339(now)}/{_mark_digest(owner, resource_id, purpose)}"
+
+
+def marked_at(
+    tags: Mapping[str, str] | None, owner: Owner, resource_id: str, purpose: str = "delete"
+) -> datetime | None:
+    """When this policy marked this very resource for that; None for no mark, or one that came from elsewhere."""
     moment, _, digest = (tags or {}).get(MARKED, "").partition("/")
-    if digest != _digest("mark", str(owner), resource_id)[:16]:
-        return None
-    return parse_moment(moment)
+    return parse_moment(moment) if digest == _mark_digest(owner, resource_id, purpose) else None
+
+
+def _mark_digest(owner: Owner, resource_id: str, purpose: str) -> str:
+    return _digest("mark", str(owner), resource_id, purpose)[:16]
 
 
 def rfc3339(moment: datetime) -> str:

@@ -20,10 +20,11 @@ from pydantic import (
 )
 
 from policies.conditions import Conditions
-from policies.frozen import Json, canonical_text, freeze, lookup, nothing, thaw
+from policies.frozen import Json, canonical_text, freeze, lookup, nothing
 from policies.grammar import Dispatch, Frozen, Grammar, brief
 from policies.match import Matches
 from policies.names import check_pattern, matches
+from policies.redact import redact_value
 from policies.template import RenderError, spell
 
 DEFAULT_PATTERN = "[A-Za-z0-9._-]+"
@@ -85,6 +86,12 @@ class ItemSource(Grammar, ABC):
     def identity(self) -> str | None:
         """The field that tells object items apart."""
         return getattr(self, self.identity_field, None)
+
+    @property
+    def words(self) -> frozenset[str]:
+        """The words that its own conditions and rules ask items for."""
+        fields = (*self.where, *self.pattern, *self.max_length, self.identity or WHOLE)
+        return frozenset(field.partition(".")[0] for field in fields if field != WHOLE)
 
     def pattern_of(self, field: str) -> str:
         return self.pattern.get(field) or self.pattern.get(WHOLE) or DEFAULT_PATTERN
@@ -236,5 +243,5 @@ def _field(value: Json, path: str) -> Json:
 
 def show(value: Json) -> str:
     """An item in a message: its first 60 characters as JSON."""
-    text = canonical_text(thaw(value))
+    text = canonical_text(redact_value(value))
     return text if len(text) <= 60 else text[:57] + "..."

@@ -99,9 +99,21 @@ def check_properties(section: Template, kind: KindModel, strategy: Strategy | No
         for line in told_once(error.errors(include_url=False)):
             if not _open(line):
                 yield Problem(json_path((*loc, *line["loc"])), _say(line, kind))
+    yield from _twice_tagged(section, kind, loc)
     for word, value in section.items():
         if kind.shape.inner(word).has(JsonDocument):
             yield from _whole_values_only(value, (*loc, word))
+
+
+def _twice_tagged(section: Template, kind: KindModel, loc: Loc) -> Iterator[Problem]:
+    """A tag key that stands twice: one of the values would be lost."""
+    tags = section.get(kind.tag_property or "")
+    keys: set[Json] = set()
+    for place, tag in enumerate(tags if isinstance(tags, tuple) else ()):
+        key = tag.get("Key") if isinstance(tag, Mapping) else None
+        if isinstance(key, str) and key in keys:
+            yield Problem(json_path((*loc, kind.tag_property or "", place, "Key")), f"the tag key {key!r} stands twice")
+        keys.add(key if isinstance(key, str) else None)
 
 
 def _stand_in(leaf: Json, strategy: Strategy | None) -> Any:

@@ -46,6 +46,10 @@ class Match(Grammar):
         return _all((known, tags, all_hold(self.where, resource)))
 
 
+EVERYTHING = Match.model_validate({"namePrefix": "", "owned": True})
+"""Every resource of the type, whoever owns it."""
+
+
 def _one_or_more(value: Any, read: ValidatorFunctionWrapHandler, info: ValidationInfo) -> Any:
     """A single object is read as itself, so that its mistakes keep their paths."""
     return (Match.model_validate(value, context=info.context),) if isinstance(value, Mapping) else read(value)

@@ -17,13 +17,13 @@ _SECRET_TEXT = re.compile(
     r"|-----BEGIN [A-Z ]*PRIVATE KEY-----[\s\S]*?(?:-----END [A-Z ]*PRIVATE KEY-----|\Z)"
     r"|\beyJ[\w-]{8,}\.[\w-]{8,}\.[\w-]*"  # JSON web tokens
     r"|(?<=://)[^/\s:@]+:[^/\s@]+(?=@)"  # user:password in a URL
-    r"|(?i:(?<=password=)|(?<=secret=)|(?<=token=))[^\s&;,'\"]+"
 )
+_SECRET_ASSIGNED = re.compile(r"""((?:password|passwd|secret|token)["']?\s*[=:]\s*["']?)[^\s&;,'"}]+""", re.IGNORECASE)
 
 
 def redact(text: str) -> str:
     """The text without what looks like a secret."""
-    return _SECRET_TEXT.sub(HIDDEN, text)
+    return _SECRET_ASSIGNED.sub(rf"\1{HIDDEN}", _SECRET_TEXT.sub(HIDDEN, text))
 
 
 def redact_value(value: Json, word: str = "") -> Json:

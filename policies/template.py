@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from policies.frozen import Json, freeze, lookup
+from policies.grammar import brief
 
 _PLACEHOLDER = re.compile(r"\$\$\{|\$\{([^{}]*)\}|\$\{")
 _DOTTED = re.compile(r"[A-Za-z_][\w-]*(?:\.[\w:/@+=-]+)*")
@@ -154,4 +155,4 @@ def spell(value: Json, what: object) -> str:
         return "true" if value else "false"
     if isinstance(value, str | int | float):
         return str(value)
-    raise RenderError(f"{what} is {value!r}, which cannot stand inside a text")
+    raise RenderError(f"{what} is {brief(value)}, which cannot stand inside a text")

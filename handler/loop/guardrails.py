@@ -132,6 +132,8 @@ def _all_or_nothing(actions: Sequence[Action], policy: Policy, seen: Observation
         share = f" ({rails.max_deletes} of the settled)" if rails.max_deletes.percent else ""
         reason = f"{len(wanted)} deletes are wanted and maxDeletes allows {limit}{share}, so none happens"
         advice = "; apply an approved plan, or raise guardrails.maxDeletes"
+        if policy.gone:
+            advice = "; `setpoint orphans --delete` deletes them all the same"
         yield from (Held(action, reason + advice) for action in wanted)
 
 

@@ -77,7 +77,7 @@ def _ghost(
         strategy=ForEach.model_construct(type="forEach"),
     )
     blueprint = Blueprint(kind, {})
-    return Policy(next(iter(sorted(map(str, documents)))), "$", owner, scope, clause, blueprint)
+    return Policy(next(iter(sorted(map(str, documents)))), "$", owner, scope, clause, blueprint, gone=True)
 
 
 def scopes(estate: Estate, home: Scope) -> Iterator[Scope]:

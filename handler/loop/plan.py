@@ -27,6 +27,7 @@ from policies.identity import (
     mark,
     marked_at,
     next_tokens,
+    rfc3339,
     tag_value,
 )
 from policies.strategy import Decision, Removal
@@ -90,6 +91,7 @@ class _Planner:
         self.terms = terms_of(self.policy, self.former)
         self.paired = pair(self.policy, self.decision, self.seen)
         self.leaving = {removal.resource.id for removal in self.decision.removals or ()}
+        self.kept: list[str] = []
         self.troubles: list[Trouble] = list(self.decision.troubles)
 
     def plan(self) -> Plan:
@@ -99,6 +101,7 @@ class _Planner:
         return Plan(
             actions=tuple(actions),
             troubles=tuple(dict.fromkeys(self.troubles)),
+            kept=tuple(self.kept),
             desired=len(self.decision.desired),
             actual=len(alive),
             ready=sum(resource.state is State.READY for resource in self.paired.values()),
@@ -229,22 +232,27 @@ class _Planner:
             yield self._action(Verb.WAIT, resource.id, "not wanted, and could not be read", None, resource)
             return
         key = (resource.tags or {}).get(KEY, resource.id)
-        since = marked_at(resource.tags, self.policy.owner, resource.id)
+        purpose = "retain" if self.policy.retains else "delete"
+        since = marked_at(resource.tags, self.policy.owner, resource.id, purpose)
         if ADOPTED in (resource.tags or {}):
             change = Change(untag=frozenset(tag for tag in resource.tags or {} if tag.startswith("setpoint:")))
             yield self._action(Verb.RELEASE, key, f"{reason}; it was adopted, so it stays", None, resource, change)
         elif self.policy.retains:
             if since is None:
-                yield self._mark(key, resource, f"{reason}; kept, since removal is retain")
+                yield self._mark(key, resource, f"{reason}; kept, since removal is retain", purpose)
+            else:
+                self.kept.append(f"{resource.name or resource.id}: not wanted since {rfc3339(since)}, retained")
         elif not self.policy.grace:
             yield self._action(Verb.DELETE, key, reason, None, resource)
         elif since is None:
-            yield self._mark(key, resource, f"{reason}; deleted after {spell(self.policy.grace)}")
+            yield self._mark(key, resource, f"{reason}; deleted after {spell(self.policy.grace)}", purpose)
         elif self.now - since >= self.policy.grace:
             yield self._action(Verb.DELETE, key, f"{reason} for {spell(self.policy.grace)}", None, resource)
+        else:
+            self.kept.append(f"{resource.name or resource.id}: deleted from {rfc3339(since + self.policy.grace)} on")
 
-    def _mark(self, key: str, resource: Resource, reason: str) -> Action:
-        change = Change(tags={MARKED: mark(self.policy.owner, resource.id, self.now)})
+    def _mark(self, key: str, resource: Resource, reason: str, purpose: str) -> Action:
+        change = Change(tags={MARKED: mark(self.policy.owner, resource.id, self.now, purpose)})
         return self._action(Verb.MARK, key, reason, None, resource, change)
 
     def _action(

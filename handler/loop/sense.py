@@ -19,8 +19,11 @@ from policies.document import Policy
 from policies.frozen import freeze
 from policies.identity import Owner
 from policies.items import ItemSource, ResourceItems
-from policies.match import selects
+from policies.match import EVERYTHING, selects
 from policies.world import Resource
+
+Asked = tuple[str, Survey, frozenset[str]]
+"""A type, how it was surveyed, and the further names that were."""
 
 
 @dataclass(frozen=True)
@@ -41,14 +44,14 @@ class Senses:
         type_, scope = self.policy.kind.type, self.policy.scope
         survey = self.surveys[type_, scope]
         surveyed, indexed = yield (self._survey(type_, survey.prefixes), self._index(type_, survey))
-        found, index = surveyed.result(), indexed.result()
+        found, index, missed = surveyed.result(), indexed.result(), set[str]()
         if self.policy.match is None and self.policy.kind.named:
-            (claimed,) = yield (Task(partial(self.cloud.owners, index), ("owners", id(index))),)
+            (claimed,) = yield (Task(partial(self.cloud.owners, index), ("owners", scope)),)
             missed = outside(claimed.result().get(type_, ()), (self.policy.owner, *self.former), survey.prefixes)
             if missed:
                 (more,) = yield (self._survey(type_, shortest(missed)),)
                 found = tuple({one.id: one for one in (*found, *more.result())}.values())
-        return (yield from self._join(type_, found, index))
+        return (yield from self._join((type_, survey, frozenset(missed)), found, index))
 
     def signals(self) -> Pipeline[Mapping[str, Any]]:
         """What the strategy asked for; nothing where the policy wants nothing."""
@@ -71,11 +74,13 @@ class Senses:
             self._survey(source.type, everything.prefixes),
             self._index(source.type, everything),
         )
-        census = yield from self._join(source.type, surveyed.result(), indexed.result())
-        chosen = [one for one in known_untagged(census) if one.alive and _is_item(source, one)]
-        if any(self.policy.blueprint.item_words - match_scope(one).keys() for one in chosen):
-            fresh = yield [Task(partial(self.cloud.read, self.policy.scope, one)) for one in chosen]
-            chosen = [one for future in fresh if (one := future.result()) is not None]
+        census = yield from self._join((source.type, everything, frozenset()), surveyed.result(), indexed.result())
+        possible = [one for one in known_untagged(census) if one.alive and _is_item(source, one) is not False]
+        words = self.policy.blueprint.item_words | source.words
+        if any(_is_item(source, one) is None or words - match_scope(one).keys() for one in possible):
+            fresh = yield [Task(partial(self.cloud.read, self.policy.scope, one)) for one in possible]
+            possible = [one for future in fresh if (one := future.result()) is not None]
+        chosen = (one for one in possible if _is_item(source, one))
         return tuple(match_scope(one) for one in sorted(chosen, key=lambda one: one.id))
 
     def _survey(self, type_: str, prefixes: tuple[str, ...]) -> Task:
@@ -86,12 +91,14 @@ class Senses:
         of, scope = type_ if survey.whole_index else None, self.policy.scope
         return Task(partial(self.cloud.index, of, scope), ("index", of, scope))
 
-    def _join(self, type_: str, surveyed: Sequence[Resource], index: Any) -> Pipeline[Sequence[Resource]]:
-        key = ("join", type_, id(surveyed), id(index))
-        (joined,) = yield (Task(partial(self.cloud.join, type_, surveyed, index), key),)
+    def _join(self, asked: Asked, surveyed: Sequence[Resource], index: Any) -> Pipeline[Sequence[Resource]]:
+        """Survey and index joined, once for all who asked for the same."""
+        key = ("join", self.policy.scope, asked)
+        (joined,) = yield (Task(partial(self.cloud.join, asked[0], surveyed, index), key),)
         census: Sequence[Resource] = joined.result()
         return census
 
 
-def _is_item(source: ResourceItems, one: Resource) -> bool:
-    return source.match is None or bool(selects(source.match, source.except_ or (), one))
+def _is_item(source: ResourceItems, one: Resource) -> bool | None:
+    """Whether the source means this resource; None where it takes a read to tell."""
+    return selects(source.match or (EVERYTHING,), source.except_ or (), one)

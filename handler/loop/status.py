@@ -73,6 +73,7 @@ def _policy(name: str, estate: Estate, reports: Sequence[PolicyReport], now: dat
         "ready": sum(report.plan.ready for report in reports),
         "lastActions": [_outcome(outcome) for report in reports for outcome in report.outcomes][:SHOWN],
         "held": [_held(held) for report in reports for held in report.guarded.held][:SHOWN],
+        "kept": [redact(line) for report in reports for line in report.plan.kept][:SHOWN],
     }
     return {**status, "verifiedAt": rfc3339(now)} if ready else status
 
@@ -137,11 +138,17 @@ def _condition(outcome: Outcome) -> Condition:
 
 
 def _outcome(outcome: Outcome) -> dict[str, str]:
-    action = outcome.action
-    shown = {"action": action.verb.value, "resource": action.title, "region": action.scope.region}
-    return {**shown, "result": outcome.result.value, "reason": action.reason, "message": redact(outcome.message)}
+    return {
+        **_shown(outcome.action, outcome.action.reason),
+        "result": outcome.result.value,
+        "message": redact(outcome.message),
+    }
 
 
 def _held(held: Held) -> dict[str, str]:
-    action: Action = held.action
-    return {"action": action.verb.value, "resource": action.title, "region": action.scope.region, "reason": held.reason}
+    return _shown(held.action, held.reason)
+
+
+def _shown(action: Action, reason: str) -> dict[str, str]:
+    what = {"action": action.verb.value, "resource": redact(action.title), "region": action.scope.region}
+    return {**what, "reason": redact(reason)}

@@ -162,7 +162,7 @@ NOT_SUPPORTED = frozenset(
     }
 )
 
-OTHER_CALLS = ("AutoScalingGroupName", "SuspendedProcesses", "TagsAtLaunch", "TargetGroupARNs")
+OTHER_CALLS = ("SuspendedProcesses", "TagsAtLaunch", "TargetGroupARNs")
 """What UpdateAutoScalingGroup does not take."""
 
 _SHAPE = shape_of(GroupProperties)
@@ -175,7 +175,8 @@ def problems(properties: Mapping[str, Json]) -> Iterator[str]:
             yield f"a group needs {word}"
             return
     low, high = properties["MinSize"], properties["MaxSize"]
-    if not low <= (properties.get("DesiredCapacity") or low) <= high:
+    desired = properties.get("DesiredCapacity")
+    if not low <= (low if desired is None else desired) <= high:
         yield "MinSize, DesiredCapacity and MaxSize must be in ascending order"
     if (properties.get("LaunchTemplate") is None) == (properties.get("MixedInstancesPolicy") is None):
         yield "a group needs either LaunchTemplate or MixedInstancesPolicy"

@@ -26,7 +26,11 @@ KINDS = Kinds(
         EntryPoint("AWS::CloudWatch::Alarm", "infra.kinds.alarm:Alarm", GROUP),
         EntryPoint("AWS::DynamoDB::Table", "infra.kinds.dynamodb_table:DynamodbTable", GROUP),
         EntryPoint("AWS::Logs::LogGroup", "infra.kinds.log_group:LogGroup", GROUP),
+        EntryPoint("AWS::AutoScaling::AutoScalingGroup", "infra.kinds.auto_scaling_group:AutoScalingGroup", GROUP),
         EntryPoint("AWS::EC2::Instance", "infra.kinds.ec2_instance:Ec2Instance", GROUP),
+        EntryPoint("AWS::EC2::Snapshot", "infra.kinds.ec2_snapshot:Ec2Snapshot", GROUP),
+        EntryPoint("AWS::EC2::Volume", "infra.kinds.ec2_volume:Ec2Volume", GROUP),
         EntryPoint("AWS::Kinesis::Stream", "infra.kinds.kinesis_stream:KinesisStream", GROUP),
+        EntryPoint("AWS::SNS::Topic", "infra.kinds.sns_topic:SnsTopic", GROUP),
     ),
 )

@@ -51,3 +51,56 @@ def test_json_is_one_document_with_stable_keys(aws, setpoint, write) -> None:
     assert [(one["action"], one["resource"], one["state"]) for one in run["outcomes"]] == [
         ("create", "orders-a", "done")
     ]
+
+
+def test_somebody_elses_resource_is_a_conflict(aws, setpoint, write) -> None:
+    aws.client("sqs").create_queue(QueueName="orders-a")
+    folder = write("tenants", queues("tenant-queues", "a", "b"))
+    for command in ("plan", "run"):
+        result = setpoint(command, folder)
+        assert result.exit_code == 1
+        assert "tenant-queues: AWS::SQS::Queue orders-a exists and is not ours" in result.stderr
+        assert '"adopt": true' in result.stderr
+    assert names(aws) == ["orders-a", "orders-b"]
+
+
+def test_a_stopped_prefix_is_only_observed(aws, setpoint, write) -> None:
+    folder = write("tenants", queues("tenant-queues", "a"))
+    (folder / "STOP").touch()
+    result = setpoint("run", folder)
+    assert result.exit_code == 0
+    assert "held: create orders-a: a STOP object lies beside the policies" in result.stdout
+    assert names(aws) == []
+
+
+def test_watch_runs_every_minute_survives_a_failure_and_ends_cleanly(aws, setpoint, write, monkeypatch) -> None:
+    folder = write("tenants", queues("tenant-queues", "a"))
+    naps = []
+
+    def sleep(seconds: float) -> None:
+        naps.append(seconds)
+        if len(naps) == 1:
+            (folder / "tenants.json").rename(folder / "tenants.gone")
+        elif len(naps) == 2:
+            (folder / "tenants.gone").rename(folder / "tenants.json")
+        else:
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr("handler.acting.time.sleep", sleep)
+    result = setpoint("run", folder, "--watch")
+    assert result.exit_code == 0, result.output
+    assert result.stdout.splitlines()[-2:] == ["1 done.", "Nothing to do."]
+    assert "holds no policy document" in result.stderr
+    assert "Stopped." in result.stderr
+    assert all(0 < nap <= 60 for nap in naps)
+
+
+def test_policies_in_a_bucket(aws, setpoint, write) -> None:
+    folder, s3 = write("tenants", queues("tenant-queues", "a")), aws.client("s3")
+    s3.create_bucket(Bucket="bucket", CreateBucketConfiguration={"LocationConstraint": "eu-central-1"})
+    s3.upload_file(str(folder / "tenants.json"), "bucket", "policies/tenants.json")
+    s3.put_object(Bucket="bucket", Key="policies/bad.json", Body=b"{")
+    result = setpoint("run", "s3://bucket/policies/")
+    assert result.exit_code == 1
+    assert "s3://bucket/policies/bad.json:$: " in result.stderr
+    assert names(aws) == ["orders-a"]

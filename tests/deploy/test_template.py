@@ -15,6 +15,7 @@ from tests.deploy import dashboard
 from tests.deploy.conftest import Sam
 
 OWNED = {"StringLike": {"aws:ResourceTag/setpoint:policy": {"Fn::Sub": "${ControllerName}/*"}}}
+MARKED = {"StringLike": {"aws:ResourceTag/setpoint:marked": "*"}}
 CREATED = {"StringLike": {"aws:RequestTag/setpoint:policy": {"Fn::Sub": "${ControllerName}/*"}}}
 
 
@@ -64,16 +65,21 @@ def test_the_dashboard_shows_every_metric(template: dict[str, Any]) -> None:
 
 @pytest.mark.parametrize("verb", ["Delete", "Terminate"])
 def test_deletes_need_the_owner_tag(template: dict[str, Any], verb: str) -> None:
-    deletes = {"ec2:DeleteTags", "logs:DeleteRetentionPolicy"}  # These are updates, in spite of their names.
+    deletes = {
+        "autoscaling:DeleteTags",
+        "ec2:DeleteTags",
+        "logs:DeleteRetentionPolicy",
+    }  # These are updates, in spite of their names.
     for statement in _statements(template):
         actions = {action for action in statement["Action"] if action.split(":")[1].startswith(verb)} - deletes
-        assert not actions or statement["Condition"] == OWNED, actions
+        matched_only = actions <= {"ec2:DeleteSnapshot", "ec2:DeleteVolume"}
+        assert not actions or statement["Condition"] == (MARKED if matched_only else OWNED), actions
 
 
 def test_creates_carry_the_owner_tag(template: dict[str, Any]) -> None:
     for statement in _statements(template):
         actions = {action for action in statement["Action"] if action.split(":")[1].startswith(("Create", "Run"))}
-        actions -= {"ec2:CreateTags", "logs:CreateLogStream"}
+        actions -= {"autoscaling:CreateOrUpdateTags", "ec2:CreateTags", "logs:CreateLogStream"}
         assert not actions or statement.get("Condition") == CREATED or statement["Sid"] == "LaunchWith", actions
 
 

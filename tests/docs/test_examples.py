@@ -131,6 +131,8 @@ def _furnish(world: World) -> None:
         tags = [{"Key": "Name", "Value": name}, {"Key": "parked", "Value": parked}]
         labels = [{"ResourceType": "instance", "Tags": tags}]
         aws.ec2.run_instances(**image, MinCount=1, MaxCount=1, TagSpecifications=labels)
+    old = aws.ec2.create_volume(AvailabilityZone="eu-west-1a", Size=100, VolumeType="gp2")["VolumeId"]
+    aws.ec2.create_snapshot(VolumeId=old, Description="nightly of the orders database")
     for name in ("/aws/lambda/web", "/aws/lambda/payment-in", "/app/chosen", "/app/forgotten"):
         aws.logs.create_log_group(logGroupName=name)
     aws.logs.put_retention_policy(logGroupName="/app/chosen", retentionInDays=7)
@@ -147,6 +149,6 @@ def _power(world: World) -> dict[str, str]:
     for reservation in world.outside.ec2.describe_instances()["Reservations"]:
         for instance in reservation["Instances"]:
             tags = {tag["Key"]: tag["Value"] for tag in instance["Tags"]}
-            if "setpoint:policy" not in tags:
+            if not tags.keys() & {"setpoint:policy", "aws:autoscaling:groupName"}:
                 found[tags["Name"]] = instance["State"]["Name"]
     return found

@@ -33,10 +33,17 @@ from tests.infra.official import (
 )
 
 _ANOTHER_NAME = "no call changes it: another one is another index"
+_NUMBER = "a number that CloudFormation writes as text: schedules and metrics move numbers"
 _NOT_SHOWN = "DescribeInstances does not show it"
 _RARE = "refused: an interface that needs it can be made by itself, or by a launch template"
 
 KNOWN: Mapping[str, Mapping[tuple[str, str], str]] = {
+    "AWS::AutoScaling::AutoScalingGroup": {
+        ("type", "Cooldown"): _NUMBER,
+        ("type", "DesiredCapacity"): _NUMBER,
+        ("type", "MaxSize"): _NUMBER,
+        ("type", "MinSize"): _NUMBER,
+    },
     "AWS::CloudWatch::Alarm": {
         ("coverage", "EvaluationWindow.SlidingWindow"): "an empty object that says what absence says",
         ("bounds", "Tags maxItems"): "ours are added; the service counts",

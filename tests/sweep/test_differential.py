@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any
 
 import pytest
@@ -34,9 +35,17 @@ BROKEN: Mapping[str, Any] = {
 }
 
 
+@contextmanager
+def opened() -> Iterator[World]:
+    """A world with the dead-letter queue that the queues name."""
+    with World() as world:
+        world.outside.sqs.create_queue(QueueName="dead")
+        yield world
+
+
 def reached(*way: Documents) -> Mapping[str, Any]:
     """The world after each of these held for an hour."""
-    with World() as world:
+    with opened() as world:
         for documents in way:
             settle(world, documents)
             world.advance(minutes=HOUR)
@@ -70,7 +79,7 @@ def test_there_not_quite_and_back_changes_nothing(pair: str, kind: Any) -> None:
     first, second = PAIRS[pair]
     wanted = reached(first)
     for place in writes(first, second):
-        with World() as world:
+        with opened() as world:
             settle(world, first)
             world.advance(minutes=HOUR)
             world.inject(strike(world, place, kind))
@@ -88,7 +97,7 @@ def test_there_not_quite_and_back_changes_nothing(pair: str, kind: Any) -> None:
 
 def writes(first: Documents, second: Documents) -> list[int]:
     """The places of the writes that lead from one to the other."""
-    with World() as world:
+    with opened() as world:
         settle(world, first)
         world.advance(minutes=HOUR)
         start = last_number(world)
@@ -100,7 +109,7 @@ def writes(first: Documents, second: Documents) -> list[int]:
 def test_a_document_that_does_not_parse_changes_nothing(broken: str) -> None:
     good = {"main": document(queue("a", "b", **GONE), agents(1, **{"guardrails": {"maxDeletes": "100%"}}), orphans="delete")}
     other = {"other": document(group("a"))}
-    with World() as world:
+    with opened() as world:
         settle(world, {**good, **other})
         world.advance(minutes=HOUR)
         before, since = invariants.settled(world), world.tick + 1
@@ -113,7 +122,7 @@ def test_a_document_that_does_not_parse_changes_nothing(broken: str) -> None:
 
 
 def test_the_other_documents_go_on_while_one_is_broken() -> None:
-    with World() as world:
+    with opened() as world:
         settle(world, {"main": document(queue("a")), "other": document(group("a"))})
         settle(world, {"main": b"[", "other": document(group("a", days=7))})
         assert world.resources()["AWS::Logs::LogGroup"]["/orders/a"]["retentionInDays"] == 7

@@ -69,11 +69,11 @@ class Trial:
 
     world: World
     scenario: Scenario
+    normal: Reference
     foreign: Mapping[str, Any] = field(init=False)
     found: Mapping[str, Any] = field(init=False)
 
     def __post_init__(self) -> None:
-        self.normal = reference(self.scenario.name)
         self.foreign = {
             kind: things for kind, things in prepare(self.world, self.scenario).items() if kind not in self.scenario.ours
         }
@@ -122,8 +122,9 @@ class Trial:
 
 def struck(scenario: Scenario, kind: FaultKind, place: int) -> list[Call]:
     """The scenario with one fault at the call that is number `place` after the edit; gives the history."""
+    normal = reference(scenario.name)
     with World() as world:
-        trial = Trial(world, scenario)
+        trial = Trial(world, scenario, normal)
         fault = strike(world, place, kind)
         world.inject(fault)
         for _ in range(trial.normal.ticks):
@@ -137,8 +138,9 @@ def struck(scenario: Scenario, kind: FaultKind, place: int) -> list[Call]:
 
 def lagged(scenario: Scenario, lag: int) -> None:
     """The scenario with every read, those just before a write too, as old as `lag` runs."""
+    normal = reference(scenario.name)
     with World() as world:
-        trial = Trial(world, scenario)
+        trial = Trial(world, scenario, normal)
         world.stale(lag)
         for _ in range(trial.normal.ticks + lag):
             trial.run()

@@ -36,8 +36,10 @@ def take(outside: Outside, tables: TableTraps, streams: StreamTraps, region: str
         "AWS::SQS::Queue": ("sqs", lambda: _queues(account, region)),
         "AWS::CloudWatch::Alarm": ("cloudwatch", lambda: _alarms(client("cloudwatch"))),
         "AWS::DynamoDB::Table": ("dynamodb", lambda: _tables(client("dynamodb"), is_deleting)),
+        "AWS::AutoScaling::AutoScalingGroup": ("autoscaling", lambda: _groups(client("autoscaling"))),
         "AWS::Kinesis::Stream": ("kinesis", lambda: _streams(account, region, streams)),
         "AWS::Logs::LogGroup": ("logs", lambda: _log_groups(client("logs"))),
+        "AWS::SNS::Topic": ("sns", lambda: _topics(client("sns"))),
         "AWS::EC2::Instance": ("ec2", lambda: _instances(client("ec2"))),
     }
     found = {kind: read() for kind, (service, read) in readers.items() if _is_used(service, account, region)}
@@ -114,6 +116,16 @@ def _log_groups(logs: Any) -> Found:
     return groups
 
 
+def _topics(sns: Any) -> Found:
+    topics = {}
+    for page in sns.get_paginator("list_topics").paginate():
+        for arn in (topic["TopicArn"] for topic in page["Topics"]):
+            attributes = sns.get_topic_attributes(TopicArn=arn)["Attributes"]
+            tags = sns.list_tags_for_resource(ResourceArn=arn)["Tags"]
+            topics[arn.rpartition(":")[2]] = {**_kept(attributes), "Tags": _tags(tags)}
+    return topics
+
+
 def _instances(ec2: Any) -> list[Found]:
     pages = ec2.get_paginator("describe_instances").paginate()
     alive = [_instance(i) for page in pages for r in page["Reservations"] for i in r["Instances"] if _is_alive(i)]
@@ -135,6 +147,17 @@ def _instance(instance: Found) -> Found:
         "State": settled.get(state, state),
         "Tags": _tags(instance.get("Tags", [])),
     }
+
+
+def _groups(autoscaling: Any) -> Found:
+    pages = autoscaling.get_paginator("describe_auto_scaling_groups").paginate()
+    return {group["AutoScalingGroupName"]: _group(group) for page in pages for group in page["AutoScalingGroups"]}
+
+
+def _group(group: Found) -> Found:
+    kept = _kept({key: value for key, value in group.items() if key not in ("AutoScalingGroupARN", "CreatedTime")})
+    template = {key: value for key, value in group.get("LaunchTemplate", {}).items() if key != "LaunchTemplateId"}
+    return {**kept, "Instances": len(group["Instances"]), "LaunchTemplate": template, "Tags": _tags(group["Tags"])}
 
 
 def _tags(pairs: list[dict[str, str]]) -> Tags:
@@ -167,7 +190,7 @@ _INCIDENTAL = frozenset(
     {
         "QueueArn", "AlarmArn", "arn", "logGroupArn", "creationTime", "storedBytes", "metricFilterCount", "TableId",
         "TableStatus", "IndexStatus", "Backfilling", "NumberOfDecreasesToday", "StateValue", "StateReason",
-        "StateReasonData", "StateTransitionedTimestamp", "StreamARN", "StreamStatus", "WarmThroughput",
+        "StateReasonData", "StateTransitionedTimestamp", "StreamARN", "StreamStatus", "TopicArn", "WarmThroughput",
         "EvaluationState",
     }
 )  # fmt: skip

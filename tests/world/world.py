@@ -20,6 +20,7 @@ from tests.world.hooks import Flight, Hooks, OutsideHooks
 from tests.world.mishaps import Mishaps
 from tests.world.sessions import Outside, WorldSession
 from tests.world.trap import Scene, Trap
+from tests.world.traps_autoscaling import GroupTraps
 from tests.world.traps_cloudwatch import AlarmTraps
 from tests.world.traps_dynamodb import TableTraps
 from tests.world.traps_ec2 import InstanceTraps
@@ -58,9 +59,18 @@ class World:
         self.views = Views()
         self.sqs, self.ec2, self.cloudwatch, self.dynamodb = QueueTraps(), InstanceTraps(), AlarmTraps(), TableTraps()
         self.kinesis = StreamTraps()
+        self.autoscaling = GroupTraps()
         self.traps: dict[str, Trap] = {
             trap.service: trap
-            for trap in (self.sqs, self.ec2, self.cloudwatch, self.dynamodb, self.kinesis, TagIndexTraps())
+            for trap in (
+                self.sqs,
+                self.ec2,
+                self.cloudwatch,
+                self.dynamodb,
+                self.kinesis,
+                self.autoscaling,
+                TagIndexTraps(),
+            )
         }
         self.session, self.outside = _session(region, HOOKS), Outside(_session(region, OUTSIDE), account)
         self._clock = Clock(start)

@@ -10,7 +10,6 @@ os.environ.setdefault("MOTO_EC2_LOAD_DEFAULT_AMIS", "false")
 
 import boto3
 import pytest
-from botocore.exceptions import ClientError
 from moto import mock_aws
 from pydantic import ValidationError
 
@@ -50,7 +49,7 @@ class Groups:
 
     def __init__(self) -> None:
         self.aws = Aws(SESSION, Scope("123456789012", "eu-west-1"))
-        self.client, self.ec2 = self.aws.client("autoscaling"), SESSION.client("ec2")
+        self.client, self.ec2 = self.aws.client("autoscaling"), self.aws.client("ec2")
         self.kept: dict[str, dict[str, Any]] = {}
         self.calls: list[tuple[str, dict[str, Any]]] = []
         events = self.client.meta.events
@@ -200,11 +199,9 @@ def test_tags_are_there_from_the_first_moment_and_stay_on_the_group(groups: Grou
     assert {tag["Key"] for tag in tags if not tag["Key"].startswith("aws:")} == {"team"}
 
 
-def test_an_existing_name_is_told(groups: Groups) -> None:
-    groups.make()
-    with pytest.raises(ClientError) as raised:
-        KIND.create(groups.aws, Desired(NAME, NAME, freeze(groups.plain)), None)
-    assert raised.value.response["Error"]["Code"] in KIND.exists_codes
+def test_an_existing_name_is_told_by_the_code_that_the_service_has_for_it(groups: Groups) -> None:
+    fault = groups.client.meta.service_model.shape_for("AlreadyExistsFault")
+    assert KIND.exists_codes == {fault.metadata["error"]["code"]}
 
 
 def test_what_is_not_there_is_not_there(groups: Groups) -> None:

@@ -1,0 +1,154 @@
+"""What people get wrong: each time exit code 1, one clear line on stderr, and never a traceback."""
+
+from __future__ import annotations
+
+import json
+import time
+
+import pytest
+
+from tests.cli.conftest import QUEUE, queues
+
+ROLE = "arn:aws:iam::123456789012:role/other"
+
+
+def one(**more) -> str:
+    return json.dumps({"version": 1, "policies": [{**queues("q", "a"), **more}]})
+
+
+BAD_TEXTS = {
+    "not JSON": ("{nope", "$: the document is not JSON"),
+    "empty": ("", "$: the document is empty"),
+    "wrong version": ('{"version": 2, "policies": []}', "$.version: found 2; allowed: 1"),
+    "unknown strategy": (one(strategy={"type": "forEech"}), "$.policies[0].strategy.type: 'forEech' is no strategy"),
+    "unknown type": (one(resource={**QUEUE, "type": "AWS::SQS::Queu"}), "did you mean 'AWS::SQS::Queue'"),
+    "role not allowed": (one(roleArn=ROLE), f"$.policies[0].roleArn: {ROLE} is not in this deployment's list"),
+}
+
+
+@pytest.mark.parametrize("command", ["validate", "plan", "run"])
+@pytest.mark.parametrize("case", BAD_TEXTS)
+def test_a_broken_document_says_where_and_what(aws, setpoint, write, command, case) -> None:
+    text, message = BAD_TEXTS[case]
+    folder = write("good", queues("good", "a"))
+    (folder / "bad.json").write_text(text)
+    result = setpoint(command, folder)
+    assert result.exit_code == 1
+    assert f"error: {folder}/bad.json:" in result.stderr
+    assert message in result.stderr
+    assert "Traceback" not in result.output
+
+
+def test_the_good_documents_go_on(aws, setpoint, write) -> None:
+    folder = write("good", queues("good", "a"))
+    (folder / "bad.json").write_text("{")
+    assert "1 done, 1 error." in setpoint("run", folder).stdout
+
+
+def test_overlapping_policies_name_each_other_and_a_witness(aws, setpoint, write) -> None:
+    folder = write("tenants", queues("first", "a", "b"), queues("second", "b", "c"))
+    for command in ("validate", "plan", "run"):
+        result = setpoint(command, folder)
+        assert result.exit_code == 1
+        assert "first" in result.stderr
+        assert "second" in result.stderr
+        assert "orders-b" in result.stderr
+    assert aws.client("sqs").list_queues().get("QueueUrls", []) == []
+
+
+def test_an_allowed_role_is_allowed_wherever_it_is_said(setpoint, write) -> None:
+    folder = write("tenants", {**queues("q", "a"), "roleArn": ROLE})
+    assert setpoint("validate", folder).exit_code == 1
+    assert setpoint("validate", folder, "--allow-role", ROLE).exit_code == 0
+    assert setpoint("--allow-role", ROLE, "validate", folder).exit_code == 0
+    assert setpoint("validate", folder, SETPOINT_ALLOWED_ROLES=f"x,{ROLE}").exit_code == 0
+
+
+@pytest.mark.parametrize("command", ["validate", "plan", "run", "orphans"])
+def test_places_without_documents(aws, setpoint, tmp_path, command) -> None:
+    aws.client("s3").create_bucket(Bucket="policies", CreateBucketConfiguration={"LocationConstraint": "eu-central-1"})
+    (tmp_path / "empty").mkdir()
+    for place, message in (
+        (tmp_path / "missing.json", "cannot read"),
+        (tmp_path / "empty", "holds no policy document"),
+        ("s3://policies/none/", "holds no policy document"),
+        ("s3://nowhere-at-all/policies/", "NoSuchBucket"),
+    ):
+        result = setpoint(command, place)
+        assert (result.exit_code, "Traceback" in result.output) == (1, False), result.output
+        assert message in result.stderr
+
+
+def test_two_documents_of_one_name(aws, setpoint, write, tmp_path) -> None:
+    folder = write("tenants", queues("q", "a"))
+    (tmp_path / "tenants.json").write_text(one())
+    result = setpoint("plan", folder, tmp_path / "tenants.json")
+    assert result.exit_code == 1
+    assert "two documents are named tenants" in result.stderr
+
+
+def test_no_region(setpoint, write) -> None:
+    folder = write("tenants", queues("q", "a"))
+    result = setpoint("plan", folder, AWS_ACCESS_KEY_ID="x", AWS_SECRET_ACCESS_KEY="y")
+    assert result.exit_code == 1
+    assert "no AWS region" in result.stderr
+    assert "--region" in result.stderr
+
+
+def test_no_credentials(setpoint, write) -> None:
+    result = setpoint("plan", write("tenants", queues("q", "a")), "--region", "eu-central-1")
+    assert result.exit_code == 1
+    assert "no AWS credentials" in result.stderr
+    assert "--profile" in result.stderr
+
+
+def test_no_such_profile(setpoint, write) -> None:
+    result = setpoint("plan", write("tenants", queues("q", "a")), "--profile", "nobody")
+    assert result.exit_code == 1
+    assert "nobody" in result.stderr
+
+
+def test_an_endpoint_that_does_not_answer_fails_within_seconds(setpoint, write) -> None:
+    folder, began = write("tenants", queues("q", "a")), time.monotonic()
+    keys = {"AWS_ACCESS_KEY_ID": "x", "AWS_SECRET_ACCESS_KEY": "y", "AWS_REGION": "eu-central-1"}
+    result = setpoint("plan", folder, "--endpoint-url", "http://127.0.0.1:1", **keys)
+    assert result.exit_code == 1
+    assert "http://127.0.0.1:1" in result.stderr
+    assert time.monotonic() - began < 15
+    assert (
+        "allowed: an http:// or https:// address" in setpoint("plan", folder, "--endpoint-url", "nope", **keys).stderr
+    )
+
+
+@pytest.mark.parametrize("text", ["yesterday", "2026-03-02", "2026-03-02T09:00:00"])
+def test_a_time_needs_its_offset(aws, setpoint, write, text) -> None:
+    result = setpoint("plan", write("tenants", queues("q", "a")), "--at", text)
+    assert result.exit_code == 1
+    assert f"found --at '{text}'" in result.stderr
+
+
+def test_watch_and_at_exclude_each_other(aws, setpoint, write) -> None:
+    result = setpoint("run", write("tenants", queues("q", "a")), "--watch", "--at", "2026-03-02T09:00:00Z")
+    assert result.exit_code == 1
+    assert "--watch and --at" in result.stderr
+
+
+@pytest.mark.parametrize("words", [["plan"], ["plan", "--bogus", "x"], ["bogus"], ["--bogus"]])
+def test_a_mistyped_command_is_never_taken_for_a_plan_with_changes(setpoint, words) -> None:
+    assert setpoint(*words).exit_code == 1
+
+
+def test_a_plan_that_cannot_be_saved(aws, setpoint, write, tmp_path) -> None:
+    result = setpoint("plan", write("tenants", queues("q", "a")), "--out", tmp_path / "none" / "plan.json")
+    assert result.exit_code == 1
+    assert "cannot write" in result.stderr
+
+
+def test_a_mistake_of_ours_is_short_and_traced_only_when_asked_for(aws, setpoint, write, monkeypatch) -> None:
+    monkeypatch.setattr("handler.looking.plan", lambda *_: 1 / 0)
+    folder = write("tenants", queues("q", "a"))
+    brief = setpoint("plan", folder)
+    assert brief.exit_code == 1
+    assert "ZeroDivisionError" in brief.stderr
+    assert "Traceback" not in brief.stderr
+    assert "Traceback" in setpoint("plan", folder, "--debug").stderr
