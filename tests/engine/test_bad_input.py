@@ -201,7 +201,7 @@ def test_a_table_of_items_that_fails_half_way_is_not_a_short_list(world: World) 
     world.inject(Fault(at=operation("dynamodb", "Scan"), kind="partial_page", times=None))
     told = asking(world, {"source": "dynamodbTable", "name": "tenants", "key": "id"})
     assert "Scan: ServiceUnavailable" in told.words
-    assert [call.outcome for call in world.calls(operation="Scan")] == ["ok", "partial_page"]
+    assert [call.outcome == "ok" for call in world.calls(operation="Scan")] == [True, False]
 
 
 @pytest.mark.parametrize(
