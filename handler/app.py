@@ -10,7 +10,6 @@ from functools import cache
 from time import monotonic
 from typing import Any
 
-import boto3
 from aws_lambda_powertools import Logger, Metrics
 from aws_lambda_powertools.metrics import MetricUnit
 
@@ -24,6 +23,7 @@ from handler.loop.tally import changes, facts, tally
 from infra.cloud import AwsCloud
 from infra.events import publish
 from infra.kinds.registry import KINDS
+from infra.session import connect
 from infra.status_store import StatusStore
 from policies.action import Outcome
 from policies.estate import Estate
@@ -46,7 +46,7 @@ def function() -> Function:
     """The function as configured; made once, and again only if the configuration was wrong."""
     config = read_config()
     executor = ThreadPoolExecutor(config.threads)
-    cloud = AwsCloud(boto3.Session(region_name=config.region), KINDS)
+    cloud = AwsCloud(connect(region=config.region), KINDS)
     words = vocabulary(config.account, config.region, config.controller, config.allowed_roles, config.allowed_types)
     setpoint = Setpoint(cloud, words, executor, (f"s3://{config.bucket}/{config.prefix}",))
     store = StatusStore(cloud.aws(setpoint.home), config.bucket, config.status_prefix)

@@ -2,71 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from typer.core import TyperGroup
 
+from handler.command import Commands, command_of
 from handler.options import Settings, settings_of, sharing
 
-
-class Commands(TyperGroup):
-    """Exit with 1 where what was typed is wrong: 2 is a plan that has changes."""
-
-    def make_context(self, *args: Any, **extra: Any) -> Any:
-        with _exit_code_1():
-            return super().make_context(*args, **extra)
-
-    def invoke(self, ctx: Any) -> Any:
-        with _exit_code_1():
-            return super().invoke(ctx)
-
-
-@contextmanager
-def _exit_code_1() -> Iterator[None]:
-    try:
-        yield
-    except typer.TyperException as wrong:
-        wrong.exit_code = 1
-        raise
-
-
 app = typer.Typer(cls=Commands, no_args_is_help=True, rich_markup_mode="rich", pretty_exceptions_enable=False)
+command = command_of(app)
 
 Policies = Annotated[list[str], typer.Argument(metavar="POLICIES", help="Files, folders, or s3://bucket/prefix/.")]
 AsJson = Annotated[bool, typer.Option("--json", help="One JSON document on stdout.")]
 At = Annotated[str | None, typer.Option(metavar="TIME", help="Another now, as 2026-03-02T09:00:00Z.")]
 Account = Annotated[str | None, typer.Option(metavar="ID", help="What ${account} means: 000000000000.")]
-
-
-def command(body: Callable[..., int]) -> Callable[..., int]:
-    """Make a command of a function: the shared options come as `settings`, and what it returns is the exit code."""
-
-    def run(ctx: typer.Context, **given: Any) -> None:
-        settings = settings_of(given).over(ctx.obj or Settings())
-        raise typer.Exit(_bounded(lambda: body(settings=settings, **given), debug=settings.debug))
-
-    run.__signature__ = sharing(body)  # type: ignore[attr-defined]
-    run.__doc__ = body.__doc__
-    app.command(body.__name__)(run)
-    return body
-
-
-def _bounded(body: Callable[[], int], *, debug: bool) -> int:
-    """The exit code, whatever happens: an error that people can mend is told in its own words."""
-    from handler.terminal import show_bug, show_error
-    from policies.errors import SetpointError
-
-    try:
-        return body()
-    except SetpointError as error:
-        show_error(error)
-    except Exception as error:  # noqa: BLE001 - the boundary of the program: a mistake of ours is told as one
-        show_bug(error, traced=debug)
-    return 1
 
 
 def _root(ctx: typer.Context, version: bool, **given: Any) -> None:

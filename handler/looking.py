@@ -83,7 +83,7 @@ def iam(settings: Settings, places: Sequence[str], account: str | None, role: st
     show_errors(wrong)
     if wrong:
         return FAILED
-    show_json(permissions.policy(estate.policies, places, settings.owner, role))
+    show_json(permissions.policy(estate.documents, places, settings.owner, role))
     others = permissions.roles(estate.policies) - {role}
     note = "{} acts for some of these policies; what it needs: --for-role {}"
     _say(note.format(other, other) for other in sorted(others) if role is None)

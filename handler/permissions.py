@@ -2,28 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import Any
 
 from infra.kinds.registry import KINDS
 from infra.session import UNKNOWN
-from policies.document import Policy
+from policies.document import Policy, PolicyDocument
 from policies.identity import POLICY
-from policies.items import DynamodbTableItems, ItemSource, ResourceItems, S3ObjectItems, SsmParameterItems
+from policies.items import DynamodbTableItems, ResourceItems, S3ObjectItems, SsmParameterItems
+from policies.numbers.metric import MetricQuery
+from policies.strategy import Signal
 from policies.world import Scope
 
 Statement = dict[str, Any]
 PASS_ROLE = "iam:PassRole"
 
 
-def policy(policies: Iterable[Policy], places: Sequence[str], controller: str, role: str | None = None) -> Statement:
+def policy(
+    documents: Iterable[PolicyDocument], places: Sequence[str], controller: str, role: str | None = None
+) -> Statement:
     """The IAM policy of whoever runs these policies; with `role`, of that role, through which some of them act."""
-    policies = tuple(policies)
+    documents = tuple(documents)
+    policies = [one for document in documents for one in document.policies]
+    sweeping = {document.name for document in documents if document.orphans == "delete"}
     acting = [one for one in policies if one.scope.role == role]
     statements = [] if role else [*_documents(places), *_assume(roles(policies))]
     statements += _looks(acting) if acting else ()
     statements += _sources(acting)
-    statements += _writes(acting, controller)
+    statements += _writes(acting, controller, sweeping)
     return {"Version": "2012-10-17", "Statement": statements}
 
 
@@ -57,6 +63,8 @@ def _looks(policies: Sequence[Policy]) -> Iterator[Statement]:
     types = {one.kind.type for one in policies}
     types |= {source.type for one in policies for source in _signals(one) if isinstance(source, ResourceItems)}
     looks = set().union(*(KINDS[word].iam.get(verb, ()) for word in types for verb in ("survey", "read")))
+    metrics = any(isinstance(signal, MetricQuery) for one in policies for signal in _signals(one))
+    looks |= {"cloudwatch:GetMetricData"} if metrics else set()
     yield _allow(looks | {"tag:GetResources"}, "*", _in(policies))
 
 
@@ -71,14 +79,15 @@ def _sources(policies: Sequence[Policy]) -> Iterator[Statement]:
             yield _allow({"s3:GetObject"}, f"arn:{_partition(scope)}:s3:::{source.bucket}/{source.key}")
 
 
-def _signals(policy: Policy) -> tuple[ItemSource, ...]:
+def _signals(policy: Policy) -> tuple[Signal, ...]:
     return policy.strategy.signals() if policy.wanted else ()
 
 
-def _writes(policies: Sequence[Policy], controller: str) -> Iterator[Statement]:
+def _writes(policies: Sequence[Policy], controller: str, sweeping: Collection[str]) -> Iterator[Statement]:
     """Creates and updates of the kinds used; deletes only where something may be deleted, and only of what is ours."""
     makes = [one for one in policies if one.match is None and one.wanted]
-    deletes = [one for one in policies if one.match is None and (not one.retains or one.clause.replace)]
+    owning = [one for one in policies if one.match is None]
+    deletes = [one for one in owning if not one.retains or one.clause.replace or one.document in sweeping]
     writes = _actions(makes, "create") | _actions(policies, "update")
     if writes - {PASS_ROLE}:
         yield _allow(writes - {PASS_ROLE}, "*", _in(policies))

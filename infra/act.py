@@ -8,6 +8,7 @@ retries.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from infra.aws import Aws
@@ -17,7 +18,7 @@ from policies.action import Action, Change, Desired, Outcome, Progress, Result, 
 from policies.conditions import all_hold
 from policies.drift import drift, spec_of, unfinished
 from policies.errors import AbsentError, ConflictError, ExistsError, RefusedError, SetpointError, WaitError
-from policies.identity import HOLD_UNTIL, MARKED, PENDING, PURPOSES, SPEC, claimed_by, marked_at, proves
+from policies.identity import HOLD_UNTIL, MARKED, PENDING, PURPOSES, SPEC, Owner, claimed_by, marked_at, proves
 from policies.kind import Creation
 from policies.match import selects
 from policies.world import Resource, State
@@ -91,9 +92,9 @@ class _Act:
         if not self.kind.named:
             return self._outcome(Result.PARTIAL, "the next run finds it by its token and goes on")
         found = read(self.aws, self.kind, self.kind.locate(self.aws, self._desired.name or ""))
-        return (
-            self._outcome(Result.PARTIAL, "creation goes on in the next run") if found is None else self._settle(found)
-        )
+        if found is None:
+            return self._outcome(Result.PARTIAL, "creation goes on in the next run")
+        return self._settle(found, born=True)
 
     def _settle(self, found: Resource, born: bool = False) -> Outcome:
         """What stands in the place of a create: finish it where it is ours, leave it where it is not."""
@@ -143,6 +144,7 @@ class _Act:
         if found is None or not found.alive:
             return self._outcome(Result.DONE, "it was gone already")
         self._check_ours(found)
+        self._check_expired(found)
         self._check_deletable(found)
         self._check_state(found)
         try:
@@ -157,6 +159,8 @@ class _Act:
         if found is None:
             return self._outcome(Result.DONE, "it was gone already")
         self._check_ours(found)
+        if self.action.terms.owner is None and claimed_by(found.tags) is not None:
+            raise WaitError(f"{found.name or found.id} has an owner now; nothing with an owner is marked")
         marked = self._owner_marked(found)
         missing = {key: value for key, value in self.action.change.tags.items() if key != MARKED or not marked}
         change = Change(tags=missing, untag=self.action.change.untag & (found.tags or {}).keys())
@@ -165,7 +169,7 @@ class _Act:
 
     def _owner_marked(self, found: Resource) -> bool:
         """Whether it carries this very policy's mark for this purpose; one that was copied is worth nothing."""
-        owner, wanted = self.action.terms.owner, self.action.change.tags
+        owner, wanted = self.action.terms.owner or self.action.terms.marker, self.action.change.tags
         purposes = (purpose for purpose in PURPOSES if owner and marked_at(wanted, owner, found.id, purpose))
         return any(owner and marked_at(found.tags, owner, found.id, purpose) for purpose in purposes)
 
@@ -181,7 +185,7 @@ class _Act:
         if terms.owner is None:
             if not selects(terms.match, terms.exceptions, found):
                 raise WaitError(f"{name} does not match, now that it was read")
-        elif not any(proves(found, owner) for owner in (terms.owner, *terms.formerly)) and not _may_adopt(terms, found):
+        elif not self._is_ours(found, terms.owner) and not _may_adopt(terms, found):
             owner = claimed_by(found.tags)
             whose = (
                 f"its tags name {owner}, without proof" if owner == str(terms.owner) else f"it is {owner or 'nobody'}'s"
@@ -190,6 +194,21 @@ class _Act:
         hold = (found.tags or {}).get(HOLD_UNTIL)
         if hold is not None and hold != ((self._maybe_seen and self._maybe_seen.tags) or {}).get(HOLD_UNTIL):
             raise WaitError(f"{name} was just tagged {HOLD_UNTIL}={hold}")
+
+    def _is_ours(self, found: Resource, owner: Owner) -> bool:
+        """By its tags and their proof; where the tags were taken away, by a client token that only our create used."""
+        by_token = claimed_by(found.tags) is None and found.token is not None and found.token in self.action.tokens
+        return by_token or any(proves(found, one) for one in (owner, *self.action.terms.formerly))
+
+    def _check_expired(self, found: Resource) -> None:
+        """Somebody else's goes only as it was seen: with our mark, the same tags as then, and nobody's owner tag.
+
+        The index lags: a date in a tag that was put off a minute ago may not show there yet.
+        """
+        if self.action.terms.owner is None:
+            seen, now = (_others(tags or {}) for tags in (self._seen.tags, found.tags))
+            if MARKED not in now or now != seen or claimed_by(found.tags) is not None:
+                raise WaitError(f"the tags of {found.name or found.id} have changed; the next run looks again")
 
     def _check_deletable(self, found: Resource) -> None:
         terms, name = self.action.terms, found.name or found.id
@@ -229,6 +248,11 @@ class _Act:
 
     def _outcome(self, result: Result, message: str = "") -> Outcome:
         return Outcome(self.action, result, message)
+
+
+def _others(tags: Mapping[str, str]) -> Mapping[str, str]:
+    """Without the tags that only AWS sets, which not every answer shows."""
+    return {key: value for key, value in tags.items() if not key.startswith("aws:")}
 
 
 def _may_adopt(terms: Terms, found: Resource) -> bool:

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 
 from infra.aws import Aws
 from infra.kinds.kind import Kind
+from infra.kinds.registry import Kinds
 from infra.refusals import translated
 from policies.identity import POLICY, claimed_by
 from policies.world import Resource
@@ -62,11 +63,11 @@ def _joined(kind: Kind, resource: Resource, tags: Mapping[str, str] | None) -> R
     return replace(resource, tags=resource.tags if kind.index is None else tags, facts=facts)
 
 
-def owners(kinds: Mapping[str, Kind], indexed: Iterable[Indexed]) -> Mapping[str, Sequence[Resource]]:
-    """By type, everything in the index that carries an owner tag."""
+def owners(kinds: Kinds, indexed: Iterable[Indexed]) -> Mapping[str, Sequence[Resource]]:
+    """By type, everything in the index that carries an owner tag. Kinds are loaded only for ARNs that no other has."""
     found: dict[str, list[Resource]] = {}
     for one in indexed:
-        kind = next((kind for kind in kinds.values() if kind.has_arn(one.arn)), None)
+        kind = next((kind for kind in kinds.loaded() if kind.has_arn(one.arn)), None) or kinds.of_arn(one.arn)
         if kind is not None and claimed_by(one.tags) is not None:
             name = kind.name_of_arn(one.arn)
             resource = Resource(kind.type, name, name if kind.named else None, arn=one.arn, tags=one.tags)

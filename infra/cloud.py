@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from datetime import timedelta
+from datetime import datetime, timedelta
 from threading import Lock
 from typing import Any
 
@@ -13,11 +13,13 @@ from infra import act as acting
 from infra import census, sources
 from infra.aws import Aws, Credentials
 from infra.census import Indexed
-from infra.kinds.kind import Kind
+from infra.kinds.registry import Kinds
+from infra.metrics import read_metrics
 from infra.refusals import translated
 from policies.action import Action, Outcome
 from policies.frozen import Json
 from policies.items import ItemSource
+from policies.numbers.metric import Answer, MetricQuery
 from policies.world import Resource, Scope
 
 RENEW = timedelta(minutes=10)
@@ -30,7 +32,7 @@ class AwsCloud:
     def __init__(
         self,
         session: boto3.Session,
-        kinds: Mapping[str, Kind],
+        kinds: Kinds,
         *,
         endpoint_url: str | None = None,
         writable: bool = True,
@@ -81,6 +83,9 @@ class AwsCloud:
 
     def items(self, source: ItemSource, scope: Scope) -> tuple[Json, ...]:
         return sources.read_items(self.aws(scope), source)
+
+    def metrics(self, queries: Sequence[MetricQuery], scope: Scope, now: datetime) -> Mapping[str, Answer]:
+        return read_metrics(self.aws(scope), queries, now)
 
     def act(self, action: Action) -> Outcome:
         return acting.act(self.aws(action.scope), self._kinds[action.type], action)

@@ -22,7 +22,7 @@ class Verb(Enum):
     REPLACE = "replace"  # its delete; the create follows when the place is free
     DELETE = "delete"
     ADOPT = "adopt"  # our tags on somebody's resource that nobody else owns
-    RELEASE = "release"  # our tags off what was adopted
+    RELEASE = "release"  # our tags off what was adopted, or is not to be deleted any more
     MARK = "mark"  # no longer wanted: kept, or deleted after the grace
     WAIT = "wait"  # in transition: the next run looks again
 
@@ -67,7 +67,8 @@ class Change:
 class Terms:
     """What must be true of a resource, read from its service at that moment, before anything is written to it.
 
-    `owner` None: a matched resource, whose owner tags are nobody's business but `selected` still must hold.
+    `owner` None: a matched resource, whose owner tags are nobody's business but `selected` still must hold. `marker` is
+    whose mark counts on such a one.
     """
 
     owner: Owner | None
@@ -77,6 +78,7 @@ class Terms:
     delete_if: Mapping[str, Condition] = field(default_factory=lambda: NOTHING)
     match: tuple[Match, ...] = ()
     exceptions: tuple[Match, ...] = ()
+    marker: Owner | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -42,9 +42,12 @@ class Blueprint:
         return self._desired(key, declared, initial)
 
     def apply(self, resource: Resource, extra: Template = NOTHING) -> Desired:
-        """How a matched resource should look: the declared properties, `${match...}` being its own."""
+        """How a matched resource should look: the declared properties, and `extra` over them.
+
+        `${match...}` in both stands for the resource's own.
+        """
         scope = {"match": match_scope(resource)}
-        declared = {**self._legal(self.properties, scope), **self._legal(extra, scope)}
+        declared = merge(self._legal(self.properties, scope), self._legal(extra, scope))
         tags = self.kind.declared_tags(declared)
         return Desired(
             resource.id, resource.name, freeze(self.kind.without_tags(declared)), freeze(tags), of=resource.id

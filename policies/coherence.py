@@ -31,6 +31,9 @@ def _check_owning(clause: PolicyClause, kind: KindModel, loc: Loc) -> Iterator[P
     if clause.strategy.matches:
         message = f"strategy {clause.strategy.type!r} works on existing resources: say which ones with 'match'"
         yield Problem(json_path((*loc, "resource")), message)
+    if kind.holds_data and clause.strategy.forgets and clause.removal is None:
+        message = f"{kind.type} holds data, and time alone makes this policy want one no more: write 'removal' out"
+        yield Problem(json_path(loc), f'{message}, "retain" or "delete"')
     if kind.match_only:
         yield Problem(
             json_path((*loc, "resource", "type")), f"{kind.type} can only be matched: it has no name or token"
@@ -94,8 +97,6 @@ def _check_matches(matches: tuple[Match, ...] | None, kind: KindModel, loc: Loc)
 
 def check_known(clause: PolicyClause, blueprint: Blueprint, loc: Loc) -> Iterator[Problem]:
     """Where the policy itself lists every item, each must fit now; a reason that many share is told once."""
-    if clause.resource.match is not None:
-        return
     reasons: dict[str, list[str]] = {}
     for where, reason in clause.strategy.misfits(blueprint):
         place = ("strategy", *where) if where else ("resource", "properties")

@@ -17,7 +17,7 @@ from policies.amount import Amount
 from policies.duration import render
 from policies.frozen import canonical_text
 from policies.grammar import Dispatch
-from policies.numbers import NumberDispatch, Whole
+from policies.numbers.number import NumberDispatch, Whole
 from policies.properties import CreateOnly, Default, Extension, JsonDocument, Keyed, Name, Unordered, WriteOnly
 from policies.subschemas import JsonSchema, dispatch, named_leaves, share
 

@@ -2,6 +2,7 @@
 
     SetpointError
     ├── ParseError        a document, its items or the configuration cannot be understood
+    ├── PluginError       an installed strategy or kind cannot be loaded
     ├── SenseError        a read failed or is incomplete: unknown is not absent
     ├── ConflictError     the resource is somebody else's, or two policies claim it
     ├── RefusedError      a rule of the deployment, a guardrail or the service says no
@@ -42,6 +43,10 @@ class ParseError(SetpointError):
         self.source = source
         self.problems = tuple(problems)
         super().__init__("\n".join(f"{source}: {problem}" for problem in self.problems))
+
+
+class PluginError(SetpointError, ValueError):
+    """An installed strategy or kind cannot be loaded. Only the documents that name it are concerned."""
 
 
 class SenseError(SetpointError):

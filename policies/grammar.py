@@ -11,6 +11,8 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, PlainSerializ
 from pydantic.alias_generators import to_camel
 from pydantic_core import InitErrorDetails, PydanticCustomError
 
+from policies.errors import PluginError
+
 T = TypeVar("T")
 
 Frozen = Annotated[
@@ -85,7 +87,10 @@ class Dispatch:
             message = f"{brief(word)} is no {self.what}{nearest(word, sorted(legal))} (allowed: {shown})"
             line = InitErrorDetails(type=mistake(message), loc=(self.where,), input=word)
             raise ValidationError.from_exception_data(self.what, [line])
-        return legal[word]
+        try:
+            return legal[word]
+        except PluginError as error:
+            raise mistake(str(error)) from error
 
 
 def brief(value: object) -> str:

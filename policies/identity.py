@@ -105,7 +105,7 @@ def unreadable_hash(spec: str | None) -> str | None:
     return parts[2] if len(parts) == 3 else None
 
 
-def chain(owner: Owner, key_tag: str, birth: str) -> Iterator[str]:
+def chain(owner: Owner | str, key_tag: str, birth: str) -> Iterator[str]:
     """The client tokens of one slot: hash(controller, policy, slot, spec), then each the hash of the last.
 
     A token lives for a day after its instance died, the dead are shown for an hour: a token made from visible deaths
@@ -128,8 +128,19 @@ def next_tokens(owner: Owner, key: str, birth: str, dead: tuple[Resource, ...]) 
 def link_of(resource: Resource, owner: Owner) -> int | None:
     """Which link of its slot's chain a nameless resource was created with; None: it does not prove."""
     tags = resource.tags or {}
-    links = islice(chain(owner, tags.get(KEY, ""), tags.get(ID, "")), CHAIN_LENGTH)
+    birth, _, born_to = tags.get(ID, "").partition("@")
+    links = islice(chain(born_to or owner, tags.get(KEY, ""), birth), CHAIN_LENGTH)
     return next((place for place, token in enumerate(links) if token == resource.token), None)
+
+
+def birth_mark(resource: Resource, owner: Owner) -> str | None:
+    """The value that `setpoint:id` of a nameless resource keeps, whoever owns it now.
+
+    Its token comes from the chain of the policy that it was born to, so a policy that takes it over notes which.
+    """
+    tags = resource.tags or {}
+    birth, born_to = tags.get(ID), tags.get(POLICY)
+    return birth if birth is None or "@" in birth or born_to == str(owner) else f"{birth}@{born_to}"
 
 
 def tag_value(text: str) -> str:

@@ -18,7 +18,7 @@ from policies.grammar import nearest
 from policies.kind import KindModel
 from policies.paths import json_path
 from policies.problems import Loc, explain, legal_words, told_once
-from policies.properties import JsonDocument
+from policies.properties import CreateOnly, JsonDocument, Shape, WriteOnly
 from policies.strategy import Strategy
 from policies.template import Placeholder, Template, Text, compile_template, map_leaves, placeholders
 
@@ -151,6 +151,24 @@ def _whole_values_only(document: Template, loc: Loc) -> Iterator[Problem]:
                 f"found {str(leaf)!r}; inside a JSON document a placeholder is a whole value, never part of a text"
             )
             yield Problem(json_path(where), message)
+
+
+def check_section(section: Mapping[str, Json], kind: KindModel, strategy: Strategy, loc: Loc) -> Iterator[Problem]:
+    """Properties that hold at some times and not at others: legal ones, that can change and can be compared."""
+    yield from check_placeholders(section, strategy, kind, loc)
+    yield from check_properties(compile_lenient(section), kind, strategy, loc)
+    yield from _fixed(section, kind.shape, loc)
+
+
+def _fixed(section: Mapping[str, Json], shape: Shape, loc: Loc) -> Iterator[Problem]:
+    for word, value in section.items():
+        inner, place = shape.inner(word), (*loc, word)
+        if inner.has(CreateOnly):
+            yield Problem(json_path(place), f"{word} is create-only: it cannot be changed on an existing resource")
+        elif inner.has(WriteOnly):
+            yield Problem(json_path(place), f"{word} is write-only: nobody can see whether it has to be changed")
+        elif isinstance(value, Mapping) and not inner.has(JsonDocument):
+            yield from _fixed(value, inner, place)
 
 
 def check_complete(properties: Template, initial: Template, kind: KindModel, loc: Loc) -> Iterator[Problem]:

@@ -11,12 +11,12 @@ from pydantic import ValidationError
 from policies.blueprint import Blueprint
 from policies.coherence import check_conditions, check_known, check_words
 from policies.document import STRATEGY, DocumentClause, Policy, PolicyClause, PolicyDocument
-from policies.errors import ParseError, Problem
+from policies.errors import ParseError, PluginError, Problem
 from policies.frozen import Json, lookup
 from policies.grammar import nearest
 from policies.identity import Owner
 from policies.kind import KindModel
-from policies.legality import check_complete, check_placeholders, check_properties, compile_lenient
+from policies.legality import check_complete, check_placeholders, check_properties, check_section, compile_lenient
 from policies.naming import check_names
 from policies.paths import json_path
 from policies.problems import Loc, problems_of
@@ -86,7 +86,8 @@ class _Reader:
             clause, kind = self._clause(raw), self._kind(raw)
             blueprint = self._blueprint(raw, kind, clause) if kind else None
             if clause and kind:
-                self._check_clause(clause, kind)
+                told = {problem.path for problem in self.problems[found:]}
+                self.problems += (one for one in self._check_clause(clause, kind) if not _above(one.path, told))
             if clause and blueprint and len(self.problems) == found:
                 self.problems += check_known(clause, blueprint, self._loc)
             if clause and blueprint and len(self.problems) == found:
@@ -110,6 +111,16 @@ class _Reader:
             return PolicyClause.model_validate(raw, context=self._context)
         except ValidationError as error:
             self.problems += problems_of(error, PolicyClause, self._loc, raw, self._context)
+            return self._rest(raw, error)
+
+    def _rest(self, raw: Json, error: ValidationError) -> PolicyClause | None:
+        """The policy without what is wrong in it, if that is one, so that its other mistakes are told as well."""
+        rest = {"name": "unnamed", **raw} if isinstance(raw, Mapping) else {}
+        for line in error.errors(include_url=False):
+            rest = _without(rest, tuple(line["loc"]))
+        try:
+            return PolicyClause.model_validate({"name": "unnamed", **rest}, context=self._context)
+        except ValidationError:
             return None
 
     def _kind(self, raw: Json) -> KindModel | None:
@@ -122,7 +133,10 @@ class _Reader:
             known = ", ".join(sorted(kinds))
             message = f"{word!r} is no resource type that Setpoint knows{nearest(word, sorted(kinds))} (known: {known})"
         else:
-            return kinds[word]
+            try:
+                return kinds[word]
+            except PluginError as error:
+                message = str(error)
         self.problems.append(Problem(json_path((*self._loc, "resource", "type")), message))
         return None
 
@@ -132,7 +146,10 @@ class _Reader:
         found = len(self.problems)
         properties = self._section(raw, "properties", kind, strategy)
         initial = self._section(raw, "initial", kind, strategy)
-        if _at(raw, "resource", "match") is None and strategy is not None:
+        if strategy is not None:
+            for where, section in strategy.sections():
+                self.problems += check_section(section, kind, strategy, (*self._loc, "strategy", *where))
+        if strategy is not None and not strategy.matches and _at(raw, "resource", "match") is None:
             loc = (*self._loc, "resource", "properties")
             told = frozenset(problem.path for problem in self.problems[found:])
             self.problems += check_names(properties, kind, strategy, loc, told)
@@ -155,14 +172,14 @@ class _Reader:
         except ValueError:
             return None
 
-    def _check_clause(self, clause: PolicyClause, kind: KindModel) -> None:
+    def _check_clause(self, clause: PolicyClause, kind: KindModel) -> Iterator[Problem]:
         role, allowed = clause.role_arn, self._vocabulary.allowed_roles
         if role is not None and role not in allowed:
             shown = ", ".join(sorted(allowed)) or "none"
             message = f"{role} is not in this deployment's list of allowed roles (AllowedRoleArns: {shown})"
-            self.problems.append(Problem(json_path((*self._loc, "roleArn")), message))
-        self.problems += check_words(clause, kind, self._loc)
-        self.problems += check_conditions(clause, kind, self._loc, self._vocabulary.kinds)
+            yield Problem(json_path((*self._loc, "roleArn")), message)
+        yield from check_words(clause, kind, self._loc)
+        yield from check_conditions(clause, kind, self._loc, self._vocabulary.kinds)
 
     def _policy(self, clause: PolicyClause, blueprint: Blueprint, region: str) -> Policy:
         return Policy(
@@ -186,6 +203,21 @@ def _at(raw: Json, *path: str) -> Json:
         return lookup(raw, path)
     except KeyError:
         return None
+
+
+def _above(path: str, told: set[str]) -> bool:
+    """Whether something in this place, or below it, was told already."""
+    return any(other == path or other.startswith((f"{path}.", f"{path}[")) for other in told)
+
+
+def _without(value: Json, loc: Loc) -> Json:
+    """The value without what stands at a place; a list with a hole is left out as a whole."""
+    if not loc or not isinstance(value, Mapping):
+        return None
+    head, *rest = loc
+    inner = _without(value.get(head), tuple(rest)) if head in value else None
+    kept = {key: item for key, item in value.items() if key != head}
+    return kept if inner is None else {**kept, head: inner}
 
 
 def _expand(value: Json, names: Mapping[str, str]) -> Json:

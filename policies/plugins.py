@@ -10,6 +10,8 @@ from functools import cached_property
 from importlib.metadata import EntryPoint, entry_points
 from typing import Generic, TypeVar
 
+from policies.errors import PluginError
+
 T = TypeVar("T")
 
 
@@ -28,8 +30,16 @@ class Plugins(Mapping[str, T], Generic[T]):
     def __getitem__(self, word: str) -> T:
         if word not in self._loaded:
             point = self._ours.get(word) or self._points[word]
-            self._loaded[word] = self.make(point.load())
+            try:
+                self._loaded[word] = self.make(point.load())
+            except Exception as error:
+                message = f"the plug-in {word!r} ({point.value}) cannot be loaded: {type(error).__name__}: {error}"
+                raise PluginError(f"{message}; mend or remove the package that brings it") from error
         return self._loaded[word]
+
+    def loaded(self) -> tuple[T, ...]:
+        """Those that were asked for so far."""
+        return tuple(self._loaded.values())
 
     def make(self, loaded: T) -> T:
         """What the registry hands out for what the entry point names."""

@@ -10,7 +10,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import ClassVar
+from typing import ClassVar, TypeAlias
 
 from policies.action import Desired, Trouble
 from policies.blueprint import Blueprint
@@ -18,8 +18,13 @@ from policies.frozen import NOTHING, Json
 from policies.grammar import Grammar
 from policies.items import ItemSource
 from policies.names import Blank
+from policies.numbers.metric import MetricQuery
+from policies.numbers.number import Hold
 from policies.template import Placeholder
 from policies.world import Observation, Resource
+
+Signal: TypeAlias = ItemSource | MetricQuery
+"""What a strategy may ask for; its `signal_key` is the name of the answer in the observation."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +51,9 @@ class Decision:
 
     `removals` None means: whatever is owned and not desired, except the `spared` names. With `hold` nothing is removed,
     for the reason it gives. With a `pace` removals are a stream, limited per run; without, they are all or nothing.
+    With a `grace` the removals are matched resources: each is marked, looks as desired while it is, and is deleted when
+    the grace is over. `unmark` are the ids of those whose mark goes, if they have one. `lasting` are the keys of
+    resources that are never replaced, whatever the policy allows, since nothing would make them again.
     """
 
     desired: tuple[Desired, ...] = ()
@@ -54,6 +62,9 @@ class Decision:
     hold: str | None = None
     troubles: tuple[Trouble, ...] = ()
     pace: Pace | None = None
+    grace: timedelta | None = None
+    unmark: frozenset[str] = frozenset()
+    lasting: frozenset[str] = frozenset()
 
 
 class Strategy(Grammar, ABC):
@@ -69,12 +80,26 @@ class Strategy(Grammar, ABC):
     """False: the grammar is known, the behaviour is not built yet, and parsing says so."""
 
     @property
+    def looks_every_run(self) -> bool:
+        """Whether it must know every property of what it matches in each run, and not once per `driftCheck`."""
+        return False
+
+    @property
+    def forgets(self) -> bool:
+        """Whether time alone makes it want something no more: a kind that holds data then needs `removal` in words."""
+        return False
+
+    @property
     def roots(self) -> frozenset[str]:
         """The placeholders that it fills, besides `${account}`, `${region}` and `${policy}`."""
         return frozenset({"match"}) if self.matches else frozenset()
 
-    def signals(self) -> tuple[ItemSource, ...]:
+    def signals(self) -> tuple[Signal, ...]:
         """What it needs to know of the world besides its resources."""
+        return ()
+
+    def signals_of(self, resource: Resource) -> tuple[MetricQuery, ...]:
+        """What it needs to know of one matched resource besides what the resource shows."""
         return ()
 
     def language(self, placeholder: Placeholder) -> Blank:
@@ -104,6 +129,10 @@ class Strategy(Grammar, ABC):
         """
         return frozenset()
 
+    def sections(self) -> Iterator[tuple[tuple[str | int, ...], Mapping[str, Json]]]:
+        """The property objects in the strategy itself, as (place, object): what holds at some times only."""
+        return iter(())
+
     def misfits(self, blueprint: Blueprint) -> Iterator[tuple[tuple[str | int, ...], str]]:
         """What is listed in the strategy itself and does not fit the resource, as (place in the strategy, reason)."""
         return iter(())
@@ -111,3 +140,8 @@ class Strategy(Grammar, ABC):
     @abstractmethod
     def decide(self, blueprint: Blueprint, seen: Observation, now: datetime) -> Decision:
         """What should exist. Pure; deciding twice gives the same."""
+
+
+def held(hold: Hold, what: str) -> Trouble:
+    """A number that holds, told: what is broken rings the alarm, what is merely missing does not."""
+    return Trouble("Degraded" if hold.failed else "Held", "NumberHeld", f"{what} stays as it is: {hold.reason}")

@@ -67,9 +67,9 @@ class Observation:
     """Everything a strategy may look at: its resources, and the signals it asked for.
 
     `owned` are proven ours (or, for a policy with `match`, the matched ones). `occupied` holds by name what exists
-    under names that this policy could render and is not proven ours. `dead` are the terminated of a nameless kind,
-    whosever they were: a service may drop their tags, and only their tokens matter. `unread` are the ids whose deep
-    read failed in this run: unknown, so nothing is done to them.
+    under names that this policy could render and is not proven ours (of nameless kinds: by token, what is untagged).
+    `dead` are the terminated of a nameless kind, whosever they were: a service may drop their tags, and only their
+    tokens matter. `unread` are the ids whose deep read failed in this run: unknown, so nothing is done to them.
     """
 
     owned: tuple[Resource, ...] = ()

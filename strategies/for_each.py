@@ -11,9 +11,9 @@ from pydantic import Field
 from policies.action import Trouble
 from policies.blueprint import Blueprint, UnfitError, fit
 from policies.frozen import Json
-from policies.items import Items, ItemSource
+from policies.items import Items
 from policies.names import Blank
-from policies.strategy import Decision, Strategy
+from policies.strategy import Decision, Signal, Strategy
 from policies.template import Placeholder
 from policies.world import Observation
 
@@ -39,7 +39,7 @@ class ForEach(Strategy):
     def varies_by(self) -> frozenset[str]:
         return self.roots
 
-    def signals(self) -> tuple[ItemSource, ...]:
+    def signals(self) -> tuple[Signal, ...]:
         return () if self.items is None else (self.items,)
 
     def language(self, placeholder: Placeholder) -> Blank:

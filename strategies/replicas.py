@@ -15,17 +15,18 @@ from itertools import count as count_from
 from itertools import islice
 from typing import Annotated, ClassVar, Literal
 
-from pydantic import Field
+from pydantic import AfterValidator, Field
 
 from policies.action import Desired, Trouble
 from policies.amount import Amount, AmountField
 from policies.blueprint import Blueprint, UnfitError
 from policies.duration import Duration
 from policies.frozen import Json, freeze
+from policies.grammar import mistake
 from policies.identity import KEY
 from policies.names import Blank
-from policies.numbers import Number
-from policies.strategy import Decision, Pace, Removal, Strategy
+from policies.numbers.number import AnyNumber, Hold, bounds_of, signals_of, value_of
+from policies.strategy import Decision, Pace, Removal, Signal, Strategy, held
 from policies.template import Placeholder
 from policies.world import Observation, Resource, State
 
@@ -36,13 +37,25 @@ _INDEX = "0|[1-9][0-9]*"
 _USE = {State.PENDING: 0, State.UNHEALTHY: 1, State.READY: 2}
 
 
+def _countable(number: AnyNumber) -> AnyNumber:
+    _, most = bounds_of(number)
+    if most > MOST:
+        raise mistake(f"found {most}; input should be less than or equal to {MOST}")
+    if any(query.metric.placeholders for query in signals_of(number)):
+        raise mistake("${match} stands for a matched resource, and there is none here; write the dimension out")
+    return number
+
+
 class Replicas(Strategy):
-    """Want `count` resources that do their work, no matter which."""
+    """Want `count` resources that do their work, no matter which.
+
+    For a number that moves from the present value, that is the number of slots in use: one that died has left.
+    """
 
     stand_ins: ClassVar[Mapping[str, Json]] = freeze({"index": 0})
 
     type: Literal["replicas"]
-    count: Annotated[Number, Field(le=MOST, description="How many.")]
+    count: Annotated[AnyNumber, AfterValidator(_countable), Field(description="How many.")]
     min_lifetime: Annotated[Duration, Field(description="Younger ones are not taken away.")] = timedelta(minutes=10)
     max_unavailable: Annotated[
         AmountField, Field(description="How many may be away at once; those not yet ready count.")
@@ -55,11 +68,14 @@ class Replicas(Strategy):
     def varies_by(self) -> frozenset[str]:
         return self.roots
 
+    def signals(self) -> tuple[Signal, ...]:
+        return signals_of(self.count)
+
     def language(self, placeholder: Placeholder) -> Blank:
         return Blank(f"({_INDEX})", len(str(MOST - 1)))
 
     def misfits(self, blueprint: Blueprint) -> Iterator[tuple[tuple[str | int, ...], str]]:
-        for index in sorted({0, max(self.count - 1, 0)}):
+        for index in sorted({0, max(bounds_of(self.count)[1] - 1, 0)}):
             try:
                 blueprint.render(str(index), index=index)
             except UnfitError as error:
@@ -69,14 +85,16 @@ class Replicas(Strategy):
         alive = [resource for resource in seen.owned if resource.alive]
         rack = _Rack(blueprint)
         strays = rack.seat(alive)
-        kept, extra = self._choose(rack.slots)
-        wanted = [rack.render(index) for index in sorted([*kept, *self._free(rack.slots, len(kept))])]
-        missing = self.count - sum(map(_works, kept.values()))
+        moved = value_of(self.count, len(rack.slots), seen, now)
+        hold, count = (moved, len(rack.slots)) if isinstance(moved, Hold) else (None, moved)
+        kept, extra = _choose(rack.slots, count)
+        wanted = [rack.render(index) for index in sorted([*kept, *_free(rack.slots, count - len(kept))])]
+        missing = count - sum(map(_works, kept.values()))
         broken = [(index, one) for index, slot in kept.items() for one in slot if one.state is State.UNHEALTHY]
         doubt = _doubt(alive) if broken else None
         removals = [
-            *self._dispensable(strays, missing),
-            *(Removal(one, f"one too many: {self.count} are wanted") for slot in extra.values() for one in slot),
+            *self._dispensable(strays, missing, count),
+            *(Removal(one, f"one too many: {count} are wanted") for slot in extra.values() for one in slot),
             *(Removal(one, f"unhealthy: slot {index} gets another") for index, one in broken if not doubt),
         ]
         misfit = next(iter(rack.misfits), None)
@@ -84,24 +102,14 @@ class Replicas(Strategy):
             desired=tuple(desired for desired in wanted if desired is not None),
             removals=() if misfit else tuple(sorted(removals, key=lambda removal: _first_to_go(removal.resource))),
             hold=f"not every slot can be rendered: {misfit}" if misfit else None,
-            troubles=tuple(_troubles(misfit, doubt)),
-            pace=Pace(max(0, self.max_unavailable.of(self.count) - missing), self.min_lifetime),
+            troubles=tuple(_troubles(misfit, doubt, hold)),
+            pace=Pace(max(0, self.max_unavailable.of(count) - missing), self.min_lifetime),
         )
 
-    def _choose(self, slots: Slots) -> tuple[Slots, Slots]:
-        """The slots that stay, and those that are too many."""
-        surplus = max(0, len(slots) - self.count)
-        order = sorted(slots, key=lambda index: (_first_to_go(_best(slots[index]))[:2], -index))
-        return {index: slots[index] for index in order[surplus:]}, {index: slots[index] for index in order[:surplus]}
-
-    def _free(self, taken: Slots, kept: int) -> Iterator[int]:
-        """The lowest free slots, as many as are missing."""
-        return islice((index for index in count_from() if index not in taken), max(0, self.count - kept))
-
-    def _dispensable(self, strays: Sequence[tuple[Resource, str]], missing: int) -> Iterator[Removal]:
+    def _dispensable(self, strays: Sequence[tuple[Resource, str]], missing: int, count: int) -> Iterator[Removal]:
         """Those without a slot. They stand in for the wanted ones until these do their work, as in a rolling update."""
         working = sum(resource.state is State.READY for resource, _ in strays)
-        spare = working - missing + self.max_unavailable.of(self.count)
+        spare = working - missing + self.max_unavailable.of(count)
         for resource, reason in sorted(strays, key=lambda stray: _first_to_go(stray[0])):
             spare -= resource.state is State.READY
             if resource.state is not State.READY or spare >= 0:
@@ -147,6 +155,18 @@ class _Rack:
         return self._rendered[index]
 
 
+def _choose(slots: Slots, count: int) -> tuple[Slots, Slots]:
+    """The slots that stay, and those that are too many."""
+    surplus = max(0, len(slots) - count)
+    order = sorted(slots, key=lambda index: (_first_to_go(_best(slots[index]))[:2], -index))
+    return {index: slots[index] for index in order[surplus:]}, {index: slots[index] for index in order[:surplus]}
+
+
+def _free(taken: Slots, missing: int) -> Iterator[int]:
+    """The lowest free slots, as many as are missing."""
+    return islice((index for index in count_from() if index not in taken), max(0, missing))
+
+
 def _best(slot: Sequence[Resource]) -> Resource:
     return max(slot, key=_first_to_go)
 
@@ -172,7 +192,9 @@ def _doubt(alive: Sequence[Resource]) -> str | None:
     )
 
 
-def _troubles(misfit: str | None, doubt: str | None) -> Iterator[Trouble]:
+def _troubles(misfit: str | None, doubt: str | None, hold: Hold | None) -> Iterator[Trouble]:
+    if hold:
+        yield held(hold, "count")
     if misfit:
         yield Trouble("Degraded", "Unfit", misfit)
     if doubt:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from datetime import datetime
 from typing import Any, Protocol
 
 from policies.action import Action, Outcome
 from policies.items import ItemSource
+from policies.numbers.metric import Answer, MetricQuery
 from policies.world import Resource, Scope
 
 
@@ -30,6 +32,9 @@ class Cloud(Protocol):
 
     def items(self, source: ItemSource, scope: Scope) -> tuple[Any, ...]:
         """Every item of a source."""
+
+    def metrics(self, queries: Sequence[MetricQuery], scope: Scope, now: datetime) -> Mapping[str, Answer]:
+        """The answer to each of at most 500 queries, by its `signal_key`."""
 
     def act(self, action: Action) -> Outcome:
         """Carry out one action."""

@@ -11,7 +11,7 @@ from handler.loop.plan import pair
 from policies.document import Policy
 from policies.drift import spec_of
 from policies.frozen import freeze
-from policies.identity import SPEC, Owner, proves
+from policies.identity import SPEC, Owner, claimed_by, proves
 from policies.match import selects
 from policies.names import NamePattern, renders
 from policies.strategy import Decision
@@ -35,11 +35,10 @@ def observe(
         return Observation(owned=chosen, unread=unread, signals=signals)
     owners = (policy.owner, *former)
     owned = {one.id: one for one in census if one.tags and any(proves(one, owner) for owner in owners)}
-    strangers = {
-        one.name: one
-        for one in census
-        if one.id not in owned and one.name and names is not None and renders(names, one.name)
-    }
+    rest = [one for one in census if one.id not in owned]
+    strangers = {one.name: one for one in rest if one.name and names is not None and renders(names, one.name)}
+    if not policy.kind.named:
+        strangers = {one.token: one for one in rest if one.alive and one.token and claimed_by(one.tags) is None}
     dead = () if policy.kind.named else tuple(one for one in census if not one.alive)
     return Observation(tuple(owned.values()), freeze(strangers), dead, unread, signals)
 
@@ -56,7 +55,7 @@ def reads(
 
     `thorough`: it is everybody's turn.
     """
-    every = TICK if thorough else policy.clause.drift_check
+    every = TICK if thorough or policy.strategy.looks_every_run else policy.clause.drift_check
     if policy.match is not None:
         yield from _matched(policy, census, every, now)
         return

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from policies.action import Action, Change, Desired, Plan, Terms, Trouble, Verb
 from policies.document import Policy
@@ -23,6 +23,7 @@ from policies.identity import (
     PENDING,
     SPEC,
     Owner,
+    birth_mark,
     claimed_by,
     mark,
     marked_at,
@@ -44,7 +45,12 @@ def terms_of(policy: Policy, former: tuple[Owner, ...]) -> Terms:
     rails = policy.guardrails
     if policy.match is not None:
         return Terms(
-            None, protect=rails.protect, delete_if=rails.delete_if, match=policy.match, exceptions=policy.exceptions
+            None,
+            protect=rails.protect,
+            delete_if=rails.delete_if,
+            match=policy.match,
+            exceptions=policy.exceptions,
+            marker=policy.owner,
         )
     return Terms(policy.owner, former, policy.clause.adopt, rails.protect, rails.delete_if)
 
@@ -112,7 +118,7 @@ class _Planner:
         resource = self.paired.get(place)
         if resource is None:
             yield from self._missing(want)
-        elif resource.id in self.leaving:
+        elif resource.id in self.leaving and not self._is_in_grace(resource):
             return  # its slot is filled again once it is gone
         elif resource.id in self.seen.unread:
             yield self._action(Verb.WAIT, want.key, "could not be read", want, resource)
@@ -122,9 +128,12 @@ class _Planner:
             yield from self._existing(want, resource)
 
     def _missing(self, want: Desired) -> Iterator[Action]:
-        stranger = self.seen.occupied.get(want.name) if want.name else None
+        create = self._create(want)
+        stranger = self.seen.occupied.get(want.name) if want.name else self._untagged(create)
         if stranger is None:
-            yield self._create(want)
+            yield create
+        elif not self.kind.named:
+            yield self._tag_again(create, stranger)
         elif stranger.state is State.DELETING:
             yield self._action(Verb.WAIT, want.key, "a resource of this name is being deleted", want, stranger)
         elif self.policy.clause.adopt and claimed_by(stranger.tags) is None:
@@ -144,6 +153,17 @@ class _Planner:
             tokens = next_tokens(self.policy.owner, want.key, birth, self.seen.dead)
         reason = "missing" if replaces is None else "takes the place of one that cannot be changed"
         return self._action(Verb.CREATE, want.key, reason, owned, replaces, tokens=tokens)
+
+    def _untagged(self, create: Action) -> Resource | None:
+        """The living instance that the create would give back, since it was made with this very token."""
+        return next((self.seen.occupied[token] for token in create.tokens if token in self.seen.occupied), None)
+
+    def _tag_again(self, create: Action, stranger: Resource) -> Action:
+        """The token proves that it is ours, though its tags were taken away."""
+        assert create.desired is not None, "a create says what it makes"
+        change = drift(self.kind, create.desired, stranger)
+        reason = "its owner tags were taken away; its client token is ours"
+        return replace(create, verb=Verb.UPDATE, reason=reason, seen=stranger, change=change)
 
     def _adopt(self, want: Desired, stranger: Resource) -> Action:
         owned = own(self.kind, want, self.policy.owner, self.policy.document)
@@ -171,12 +191,12 @@ class _Planner:
         """With the owner tags that this resource should carry; a nameless one keeps the mark of its birth."""
         if self.policy.match is not None:
             return want
-        birth = (resource.tags or {}).get(ID) if not self.kind.named else None
+        birth = birth_mark(resource, self.policy.owner) if not self.kind.named else None
         return unfinished(own(self.kind, want, self.policy.owner, self.policy.document, birth=birth), resource)
 
     def _replace(self, want: Desired, resource: Resource, change: Change, fixed: tuple[str, ...]) -> Iterator[Action]:
         words, how = ", ".join(fixed), self.policy.clause.replace
-        if how is None or self.policy.match is not None:
+        if how is None or self.policy.match is not None or want.key in self.decision.lasting:
             message = f"{resource.name or resource.id}: {words} cannot be changed in place"
             self._trouble("Degraded", "ReplaceNeeded", f'{message}; allow it with "replace": "deleteFirst"')
         elif self._fresh_but_different(want, resource, change):
@@ -200,7 +220,8 @@ class _Planner:
             self._trouble("Held", "NothingRemoved", f"{len(unwanted)} are not wanted, and stay: {self.decision.hold}")
             return
         for removal in unwanted:
-            yield from self._remove(removal)
+            yield from self._remove(removal) if self.decision.grace is None else self._expire(removal)
+        yield from self._unmark()
 
     def _unwanted(self) -> Iterator[Removal]:
         explicit = self.decision.removals or ()
@@ -251,6 +272,30 @@ class _Planner:
         else:
             self.kept.append(f"{resource.name or resource.id}: deleted from {rfc3339(since + self.policy.grace)} on")
 
+    def _expire(self, removal: Removal) -> Iterator[Action]:
+        """A matched resource is marked first, even where the grace is nothing, and deleted in a later run."""
+        resource, since = removal.resource, self._marked_at(removal.resource)
+        grace = self.decision.grace or timedelta()
+        if since is None:
+            yield self._mark(resource.id, resource, f"{removal.reason}; deleted after {spell(grace)}", "delete")
+        elif self.now - since >= grace:
+            yield self._action(Verb.DELETE, resource.id, f"{removal.reason}, marked {spell(grace)} ago", None, resource)
+        else:
+            self.kept.append(f"{resource.name or resource.id}: deleted from {rfc3339(since + grace)} on")
+
+    def _is_in_grace(self, resource: Resource) -> bool:
+        since, grace = self._marked_at(resource), self.decision.grace
+        return since is not None and grace is not None and self.now - since < grace
+
+    def _unmark(self) -> Iterator[Action]:
+        for resource in self.seen.owned:
+            if resource.id in self.decision.unmark and resource.alive and self._marked_at(resource):
+                change = Change(untag=frozenset({MARKED}))
+                yield self._action(Verb.RELEASE, resource.id, "not to be deleted any more", None, resource, change)
+
+    def _marked_at(self, resource: Resource) -> datetime | None:
+        return marked_at(resource.tags, self.policy.owner, resource.id)
+
     def _mark(self, key: str, resource: Resource, reason: str, purpose: str) -> Action:
         change = Change(tags={MARKED: mark(self.policy.owner, resource.id, self.now, purpose)})
         return self._action(Verb.MARK, key, reason, None, resource, change)
@@ -285,6 +330,8 @@ class _Planner:
 
 def _why(change: Change, resource: Resource) -> str:
     """Told apart by the spec hash: the policy was edited, or somebody else changed the resource."""
+    if SPEC not in (resource.tags or {}):
+        return "not as declared"
     if SPEC in change.tags:
         return "creation not finished" if (resource.tags or {}).get(SPEC) == PENDING else "the policy changed"
     return "wanted again" if MARKED in change.untag and not change.differences else "changed by others"

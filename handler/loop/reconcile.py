@@ -12,6 +12,7 @@ from handler.loop.churn import Churn
 from handler.loop.cloud import Cloud
 from handler.loop.conductor import Pipeline, Task
 from handler.loop.guardrails import Guarded, guard, to_tell
+from handler.loop.metrics import Batches, Metrics
 from handler.loop.observe import observe, reads, with_reads
 from handler.loop.plan import plan
 from handler.loop.sense import Senses
@@ -68,6 +69,7 @@ class Reconciler:
     surveys: Mapping[Place, Survey]
     cloud: Cloud
     moment: Moment
+    batches: Batches = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.unread: dict[str, Exception] = {}
@@ -76,13 +78,15 @@ class Reconciler:
         """Sense, decide, look closer, plan, guard, act."""
         if self.policy.clause.mode == "paused" or self.moment.over():
             return PolicyReport(self.policy, unvisited=self.policy.clause.mode != "paused")
-        senses = Senses(self.policy, self.former, self.surveys, self.cloud)
+        metrics = Metrics(self.cloud, self.now, self.batches)
+        senses = Senses(self.policy, self.former, self.surveys, self.cloud, metrics)
         census = yield from senses.census()
         signals = yield from senses.signals()
         seen = self._observe(census, signals)
         census = yield from self._look_closer(
             census, tuple(reads(self.policy, self._decide(seen), seen, census, self.now, self.moment.thorough))
         )
+        signals = yield from senses.signals_of(self._observe(census, signals))
         seen = self._observe(census, signals)
         decision = self._decide(seen)
         planned = plan(self.policy, self.former, decision, seen, self.now)

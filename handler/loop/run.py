@@ -13,6 +13,7 @@ from typing import Any
 
 from handler.loop.cloud import Cloud
 from handler.loop.conductor import Pipeline, conduct
+from handler.loop.metrics import plan_metrics
 from handler.loop.orphans import orphans, scopes
 from handler.loop.reconcile import Moment, PolicyReport, Reconciler
 from handler.loop.surveys import names_of, plan_surveys
@@ -37,9 +38,9 @@ def run(estate: Estate, vocabulary: Vocabulary, cloud: Cloud, executor: Executor
     """One run over every policy that may act; the order rotates with the minute, so that nobody starves."""
     policies = rotate([policy for policy in estate.policies if policy.name not in estate.conflicts], moment.now)
     names = {id(policy): names_of(policy) for policy in policies}
-    surveys = plan_surveys(policies, names)
+    surveys, batches = plan_surveys(policies, names), plan_metrics(policies)
     pipelines: list[Pipeline[Any]] = [
-        Reconciler(policy, estate.former_owners(policy), names[id(policy)], surveys, cloud, moment).pipeline()
+        Reconciler(policy, estate.former_owners(policy), names[id(policy)], surveys, cloud, moment, batches).pipeline()
         for policy in policies
     ]
     for scope in scopes(estate, Scope(vocabulary.account, vocabulary.region)):

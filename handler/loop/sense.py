@@ -12,6 +12,7 @@ from typing import Any
 
 from handler.loop.cloud import Cloud
 from handler.loop.conductor import Pipeline, Task
+from handler.loop.metrics import Metrics
 from handler.loop.observe import known_untagged
 from handler.loop.surveys import Place, Survey, outside, shortest
 from policies.blueprint import match_scope
@@ -20,7 +21,8 @@ from policies.frozen import freeze
 from policies.identity import Owner
 from policies.items import ItemSource, ResourceItems
 from policies.match import EVERYTHING, selects
-from policies.world import Resource
+from policies.numbers.metric import MetricQuery
+from policies.world import Observation, Resource
 
 Asked = tuple[str, Survey, frozenset[str]]
 """A type, how it was surveyed, and the further names that were."""
@@ -34,6 +36,7 @@ class Senses:
     former: tuple[Owner, ...]
     surveys: Mapping[Place, Survey]
     cloud: Cloud
+    metrics: Metrics
 
     def census(self) -> Pipeline[Sequence[Resource]]:
         """Everything of the policy's type that may concern it, and certainly everything that it owns.
@@ -55,12 +58,24 @@ class Senses:
 
     def signals(self) -> Pipeline[Mapping[str, Any]]:
         """What the strategy asked for; nothing where the policy wants nothing."""
-        signals = {}
-        for source in self.policy.strategy.signals() if self.policy.wanted else ():
-            read = self._resources if isinstance(source, ResourceItems) else self._items
-            signals[source.signal_key] = yield from read(source)
+        signals: dict[str, Any] = {}
+        queries = []
+        for signal in self.policy.strategy.signals() if self.policy.wanted else ():
+            if isinstance(signal, MetricQuery):
+                queries.append(signal)
+            else:
+                read = self._resources if isinstance(signal, ResourceItems) else self._items
+                signals[signal.signal_key] = yield from read(signal)
+        closed = [query for query in queries if not query.metric.placeholders]
+        signals |= yield from self.metrics.ask(closed, self.policy.scope)
         frozen: Mapping[str, Any] = freeze(signals)
         return frozen
+
+    def signals_of(self, seen: Observation) -> Pipeline[Mapping[str, Any]]:
+        """All signals, with what the strategy asks of each single resource."""
+        queries = [query for one in seen.owned for query in self.policy.strategy.signals_of(one)]
+        answers = yield from self.metrics.ask(queries, self.policy.scope)
+        return {**seen.signals, **answers}
 
     def _items(self, source: ItemSource) -> Pipeline[Any]:
         scope = self.policy.scope

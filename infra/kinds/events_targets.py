@@ -14,44 +14,42 @@ from policies.properties import Properties
 MOST = 5
 """Targets that a rule may have."""
 
-WAIT_CODES = frozenset({"ConcurrentModificationException", "InternalException"})
-
 _Arn = Annotated[str, Field(min_length=1, max_length=1600)]
 
 
-class DeadLetterConfig(Properties):
+class DeadLetters(Properties):
     """The queue for events that could not be delivered."""
 
     Arn: _Arn | None = None
 
 
-class RetryPolicy(Properties):
+class Retries(Properties):
     """How long and how often a delivery is tried."""
 
     MaximumEventAgeInSeconds: Annotated[int | None, Field(ge=60, le=86_400)] = None
     MaximumRetryAttempts: Annotated[int | None, Field(ge=0, le=185)] = None
 
 
-class InputTransformer(Properties):
+class Transformer(Properties):
     """A template that is filled with parts of the event."""
 
     InputPathsMap: dict[str, str] | None = None
     InputTemplate: Annotated[str, Field(min_length=1, max_length=8192)]
 
 
-class SqsParameters(Properties):
+class Sqs(Properties):
     """For FIFO queues."""
 
     MessageGroupId: str
 
 
-class KinesisParameters(Properties):
+class Kinesis(Properties):
     """Which part of the event is the partition key."""
 
     PartitionKeyPath: Annotated[str, Field(max_length=256)]
 
 
-class HttpParameters(Properties):
+class Http(Properties):
     """For API destinations and API Gateway."""
 
     HeaderParameters: dict[str, str] | None = None
@@ -63,12 +61,10 @@ class RunCommandTarget(Properties):
     """Instances by id or tag."""
 
     Key: Annotated[str, Field(min_length=1, max_length=128)]
-    Values: Annotated[
-        list[Annotated[str, Field(min_length=1, max_length=256)]], Field(min_length=1, max_length=50)
-    ]
+    Values: Annotated[list[Annotated[str, Field(min_length=1, max_length=256)]], Field(min_length=1, max_length=50)]
 
 
-class RunCommandParameters(Properties):
+class RunCommand(Properties):
     """For Systems Manager Run Command."""
 
     RunCommandTargets: Annotated[list[RunCommandTarget], Field(min_length=1, max_length=5)]
@@ -79,13 +75,59 @@ class Target(Properties):
 
     Id: Annotated[str, Field(min_length=1, max_length=64, pattern=r"^[.\-_A-Za-z0-9]+$")]
     Arn: _Arn
-    DeadLetterConfig: DeadLetterConfig | None = None
-    HttpParameters: HttpParameters | None = None
+    DeadLetterConfig: DeadLetters | None = None
+    HttpParameters: Http | None = None
     Input: Annotated[str | None, Field(max_length=8192)] = None
     InputPath: Annotated[str | None, Field(max_length=256)] = None
-    InputTransformer: InputTransformer | None = None
-    KinesisParameters: KinesisParameters | None = None
-    RetryPolicy: RetryPolicy | None = None
+    InputTransformer: Transformer | None = None
+    KinesisParameters: Kinesis | None = None
+    RetryPolicy: Retries | None = None
     RoleArn: _Arn | None = None
-    RunCommandParameters: RunCommandParameters | None = None
-    SqsParameters: SqsParameters | None = None
+    RunCommandParameters: RunCommand | None = None
+    SqsParameters: Sqs | None = None
+
+
+def problems(targets: Iterable[Mapping[str, Json]]) -> Iterator[str]:
+    """What the service would refuse."""
+    ids = [target["Id"] for target in targets]
+    if len(set(ids)) < len(ids):
+        yield "two Targets have the same Id"
+    for target in targets:
+        inputs = [word for word in ("Input", "InputPath", "InputTransformer") if target.get(word) is not None]
+        if len(inputs) > 1:
+            yield f"target {target['Id']}: {' and '.join(inputs)} exclude each other"
+
+
+def replace_targets(events: Any, rule: str, found: Iterable[Json], wanted: Iterable[Json]) -> None:
+    """Make the rule's targets the wanted ones: the new ones first, so that no event goes unheard, if there is room."""
+    before, after = ({target["Id"]: _plain(target) for target in targets} for targets in (found, wanted))
+    fresh = [target for name, target in after.items() if before.get(name) != target]
+    gone = sorted(before.keys() - after.keys())
+    if len(before.keys() | after.keys()) > MOST:
+        remove_targets(events, rule, gone)
+        gone = []
+    if fresh:
+        _check(events.put_targets(Rule=rule, Targets=fresh))
+    remove_targets(events, rule, gone)
+
+
+def remove_targets(events: Any, rule: str, ids: list[str]) -> None:
+    if ids:
+        _check(events.remove_targets(Rule=rule, Ids=ids))
+
+
+def _plain(target: Mapping[str, Json]) -> dict[str, Json]:
+    """As PutTargets takes it: without what is null."""
+    return {word: thaw(value) for word, value in target.items() if value is not None}
+
+
+def _check(answer: Mapping[str, Any]) -> None:
+    """Both calls answer 200 and count the entries that failed."""
+    if answer["FailedEntryCount"]:
+        failed = answer["FailedEntries"]
+        said = "; ".join(f"target {one['TargetId']}: {one['ErrorCode']}: {one['ErrorMessage']}" for one in failed)
+        retried = all(one["ErrorCode"] in _RETRIED for one in failed)
+        raise WaitError(said) if retried else RefusedError(said)
+
+
+_RETRIED = frozenset({"ConcurrentModificationException", "InternalException", "ThrottlingException"})

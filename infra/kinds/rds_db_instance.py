@@ -3,8 +3,8 @@
 A change is refused unless the instance is available: not while another one goes on, and not while it is stopped. What
 was stopped starts by itself after seven days, and is stopped again here. All changes are applied immediately, together
 with whatever waits for a maintenance window. Every database that is deleted leaves a final snapshot; read replicas and
-members of clusters, which hold nothing of their own, leave none. A storage volume never shrinks and an engine never goes
-back: what `EngineVersion` and `AllocatedStorage` say is right only as long as no automatism moves them.
+members of clusters, which hold nothing of their own, leave none. Storage never shrinks and an engine never goes back:
+`EngineVersion` and `AllocatedStorage` stay as declared only where no automatism moves them; else put them in `initial`.
 """
 
 from __future__ import annotations
@@ -14,19 +14,15 @@ from typing import Any
 
 from infra.aws import Aws
 from infra.kinds.kind import Kind
-from infra.kinds.rds_db_instance_properties import LATER, NOT_SUPPORTED, InstanceProperties, problems
+from infra.kinds.rds_db_instance_description import FACTS, TIMES, parse
+from infra.kinds.rds_db_instance_properties import LATER, NOT_SUPPORTED, READ_ONLY, InstanceProperties, problems
+from infra.kinds.rds_steps import Steps
 from infra.kinds.rds_values import (
     NO_SNAPSHOT,
     OTHERS,
-    active,
-    backward,
     exports,
     final_snapshot,
     given,
-    power_of,
-    settled,
-    shown,
-    state_of,
     tag_list,
     tags_of,
 )
@@ -38,23 +34,6 @@ from policies.world import Resource
 _NUMBERS = ("AllocatedStorage", "Port")
 """Text in CloudFormation, numbers in the API."""
 
-_OTHERWISE = {
-    "EnableIAMDatabaseAuthentication": "IAMDatabaseAuthenticationEnabled",
-    "EnableCloudwatchLogsExports": "EnabledCloudwatchLogsExports",
-    "EnablePerformanceInsights": "PerformanceInsightsEnabled",
-    "SourceDBInstanceIdentifier": "ReadReplicaSourceDBInstanceIdentifier",
-}
-"""Words that a description spells differently; those that are worked out come after."""
-
-_FACTS = (
-    "DbiResourceId",
-    "Endpoint",
-    "PercentProgress",
-    "ReadReplicaDBInstanceIdentifiers",
-    "SecondaryAvailabilityZone",
-)
-_TIMES = ("AutomaticRestartTime", "LatestRestorableTime")
-
 
 class RdsDbInstance(Kind):
     """`AWS::RDS::DBInstance`: alone, a read replica, or a member of a cluster. Prefer ManageMasterUserPassword."""
@@ -62,37 +41,8 @@ class RdsDbInstance(Kind):
     type = "AWS::RDS::DBInstance"
     properties = InstanceProperties
     identifier = "DBInstanceIdentifier"
-    facts = frozenset({*_FACTS, *_TIMES, "CreateTime", "PendingModifiedValues", "State"})
-    read_only = frozenset(
-        {
-            "AutomaticRestartTime",
-            "CertificateDetails",
-            "CertificateDetails.CAIdentifier",
-            "CertificateDetails.ValidTill",
-            "DBInstanceArn",
-            "DBInstanceStatus",
-            "DbiResourceId",
-            "Endpoint",
-            "Endpoint.Address",
-            "Endpoint.HostedZoneId",
-            "Endpoint.Port",
-            "InstanceCreateTime",
-            "IsStorageConfigUpgradeAvailable",
-            "LatestRestorableTime",
-            "ListenerEndpoint",
-            "ListenerEndpoint.Address",
-            "ListenerEndpoint.HostedZoneId",
-            "ListenerEndpoint.Port",
-            "PercentProgress",
-            "ReadReplicaDBClusterIdentifiers",
-            "ReadReplicaDBInstanceIdentifiers",
-            "ResumeFullAutomationModeTime",
-            "SecondaryAvailabilityZone",
-            "StatusInfos",
-            "StorageOperationPercentProgress",
-            "StorageOperationStatus",
-        }
-    )
+    facts = frozenset({*FACTS, *TIMES, "CreateTime", "PendingModifiedValues", "State"})
+    read_only = READ_ONLY
     not_supported = NOT_SUPPORTED
     holds_data = True
     complete_survey = True
@@ -148,11 +98,11 @@ class RdsDbInstance(Kind):
     def survey(self, aws: Aws, prefixes: Sequence[str]) -> Iterator[Resource]:
         for instance in aws.pages("rds", "describe_db_instances", "DBInstances"):
             if instance["DBInstanceIdentifier"].startswith(tuple(prefixes)) and instance["Engine"] not in OTHERS:
-                yield _parse(instance, None)
+                yield parse(instance, None)
 
     def read(self, aws: Aws, seen: Resource) -> Resource | None:
         found = aws.client("rds").describe_db_instances(DBInstanceIdentifier=seen.id)["DBInstances"]
-        return _parse(found[0], tags_of(seen, found[0])) if found else None
+        return parse(found[0], tags_of(seen, found[0])) if found else None
 
     def create(self, aws: Aws, desired: Desired, token: str | None) -> Progress:
         rds, declared = aws.client("rds"), {**desired.initial, **desired.properties}
@@ -169,40 +119,27 @@ class RdsDbInstance(Kind):
 
     def update(self, aws: Aws, seen: Resource, change: Change) -> Progress:
         rds = aws.client("rds")
-        if change.properties and self._change(rds, seen, dict(change.properties)) is Progress.PARTIAL:
-            return Progress.PARTIAL
+        if change.properties:
+            progress = self._steps(rds, seen, change).take(seen, change.properties, self.shape)
+            if progress is Progress.PARTIAL:
+                return progress
         if change.tags:
             rds.add_tags_to_resource(ResourceName=seen.arn, Tags=tag_list(change.tags))
         if change.untag:
             rds.remove_tags_from_resource(ResourceName=seen.arn, TagKeys=sorted(change.untag))
         return Progress.COMPLETE
 
-    def _change(self, rds: Any, seen: Resource, wanted: dict[str, Json]) -> Progress:
-        """Start before anything is changed, stop after everything has been."""
-        power = (wanted.pop("PowerState") or "running") if "PowerState" in wanted else None
-        if power is not None:
+    def _steps(self, rds: Any, seen: Resource, change: Change) -> Steps:
+        if "PowerState" in change.properties:
             _check_power(seen)
-        if seen.facts["State"] == "stopped" and wanted and power is None:
-            raise WaitError(f"{', '.join(wanted)} of {seen.name} can change only while it runs, and it is stopped")
-        if power == "running":
-            rds.start_db_instance(DBInstanceIdentifier=seen.name)
-            return Progress.PARTIAL if wanted else Progress.COMPLETE
-        if wanted:
-            self._modify(rds, seen, wanted)
-            return Progress.PARTIAL if power else Progress.COMPLETE
-        rds.stop_db_instance(DBInstanceIdentifier=seen.name)
-        return Progress.COMPLETE
-
-    def _modify(self, rds: Any, seen: Resource, wanted: dict[str, Json]) -> None:
-        """All that can be changed; then say what cannot."""
-        refused = dict(backward(seen, wanted))
-        possible = settled(self.shape, {word: value for word, value in wanted.items() if word not in refused})
-        if possible:
-            rds.modify_db_instance(
-                DBInstanceIdentifier=seen.name, ApplyImmediately=True, **_spelled(_completed(seen, possible))
-            )
-        if refused:
-            raise RefusedError("; ".join(refused.values()))
+        name = {"DBInstanceIdentifier": seen.name}
+        return Steps(
+            start=lambda: rds.start_db_instance(**name),
+            modify=lambda wanted: rds.modify_db_instance(
+                **name, ApplyImmediately=True, **_spelled(_completed(seen, wanted))
+            ),
+            stop=lambda: rds.stop_db_instance(**name),
+        )
 
     def delete(self, aws: Aws, seen: Resource) -> None:
         properties, status = seen.properties or {}, seen.facts["State"]
@@ -213,50 +150,6 @@ class RdsDbInstance(Kind):
             snapshot = final_snapshot(str(seen.name), str(seen.facts["DbiResourceId"]))
             last = {"SkipFinalSnapshot": False, "FinalDBSnapshotIdentifier": snapshot}
         aws.client("rds").delete_db_instance(DBInstanceIdentifier=seen.name, **last)
-
-
-def _parse(instance: Mapping[str, Any], tags: Mapping[str, str] | None) -> Resource:
-    name, status, created = (
-        instance["DBInstanceIdentifier"],
-        instance["DBInstanceStatus"],
-        instance.get("InstanceCreateTime"),
-    )
-    times = {word: instance[word] for word in _TIMES if word in instance} | ({"CreateTime": created} if created else {})
-    pending = sorted(instance.get("PendingModifiedValues", ()))
-    facts = {"State": status, "PendingModifiedValues": pending, **{word: instance.get(word) for word in _FACTS}}
-    return Resource(
-        type=RdsDbInstance.type,
-        id=name,
-        name=name,
-        handle=name,
-        arn=instance["DBInstanceArn"],
-        tags=tags,
-        properties=_properties(instance, status),
-        facts=shown(facts) | {word: moment.isoformat() for word, moment in times.items()},
-        state=state_of(status),
-        created=created,
-    )
-
-
-def _properties(instance: Mapping[str, Any], status: str) -> dict[str, Json]:
-    """A description in CloudFormation's form."""
-    storage, most = instance.get("AllocatedStorage"), instance.get("MaxAllocatedStorage")
-    port = instance.get("Endpoint", {}).get("Port")
-    words = InstanceProperties.model_fields.keys() - {"MasterUserPassword", "Tags"}
-    parsed = {word: instance.get(_OTHERWISE.get(word, word)) for word in words} | {
-        "AllocatedStorage": str(storage) if storage else None,
-        "DBParameterGroupName": next(
-            (one["DBParameterGroupName"] for one in instance.get("DBParameterGroups", ())), None
-        ),
-        "DBSubnetGroupName": instance.get("DBSubnetGroup", {}).get("DBSubnetGroupName"),
-        "ManageMasterUserPassword": "MasterUserSecret" in instance,
-        "MaxAllocatedStorage": most if most != storage else None,
-        "OptionGroupName": next(iter(active(instance, "OptionGroupMemberships", "OptionGroupName")), None),
-        "Port": str(port) if port else None,
-        "PowerState": power_of(status),
-        "VPCSecurityGroups": active(instance, "VpcSecurityGroups", "VpcSecurityGroupId"),
-    }
-    return shown(parsed)
 
 
 def _check_power(seen: Resource) -> None:

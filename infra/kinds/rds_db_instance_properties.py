@@ -12,7 +12,8 @@ from policies.frozen import Json
 from policies.properties import CreateOnly, Default, Extension, Name, Properties, Tag, Unordered, WriteOnly
 
 _Retention = Literal[
-    7, 31, 62, 93, 124, 155, 186, 217, 248, 279, 310, 341, 372, 403, 434, 465, 496, 527, 558, 589, 620, 651, 682, 713, 731
+    7, 31, 62, 93, 124, 155, 186, 217, 248, 279, 310, 341, 372,
+    403, 434, 465, 496, 527, 558, 589, 620, 651, 682, 713, 731,
 ]  # fmt: skip
 
 
@@ -115,6 +116,37 @@ NOT_SUPPORTED = frozenset(
 )
 """Refused by name. Changes are always applied immediately; a major upgrade is nothing that a timer should begin."""
 
+READ_ONLY = frozenset(
+    {
+        "AutomaticRestartTime",
+        "CertificateDetails",
+        "CertificateDetails.CAIdentifier",
+        "CertificateDetails.ValidTill",
+        "DBInstanceArn",
+        "DBInstanceStatus",
+        "DbiResourceId",
+        "Endpoint",
+        "Endpoint.Address",
+        "Endpoint.HostedZoneId",
+        "Endpoint.Port",
+        "InstanceCreateTime",
+        "IsStorageConfigUpgradeAvailable",
+        "LatestRestorableTime",
+        "ListenerEndpoint",
+        "ListenerEndpoint.Address",
+        "ListenerEndpoint.HostedZoneId",
+        "ListenerEndpoint.Port",
+        "PercentProgress",
+        "ReadReplicaDBClusterIdentifiers",
+        "ReadReplicaDBInstanceIdentifiers",
+        "ResumeFullAutomationModeTime",
+        "SecondaryAvailabilityZone",
+        "StatusInfos",
+        "StorageOperationPercentProgress",
+        "StorageOperationStatus",
+    }
+)
+
 LATER = frozenset({"BackupRetentionPeriod", "EngineVersion", "PreferredBackupWindow", "PreferredMaintenanceWindow"})
 """What CreateDBInstanceReadReplica does not take and ModifyDBInstance does."""
 
@@ -123,6 +155,7 @@ OF_THE_SOURCE = frozenset(
         "DBClusterIdentifier",
         "DBName",
         "Engine",
+        "KmsKeyId",
         "LicenseModel",
         "ManageMasterUserPassword",
         "MasterUserPassword",
@@ -180,6 +213,7 @@ def problems(properties: Mapping[str, Json]) -> Iterator[str]:
         yield from _needed(given, "AllocatedStorage", "DBInstanceClass", "Engine", "MasterUsername")
         if bool(properties.get("MasterUserPassword")) == bool(properties.get("ManageMasterUserPassword")):
             yield "one of ManageMasterUserPassword true (a secret of Secrets Manager) and MasterUserPassword is needed"
+        yield from _misplaced(given, frozenset({"PromotionTier"}), "is said of members of a cluster")
     yield from null_problems(InstanceProperties, properties, _RESETTABLE)
     yield from watch_problems(properties, "EnablePerformanceInsights", "PerformanceInsightsKMSKeyId")
     if properties.get("MultiAZ") and properties.get("AvailabilityZone"):

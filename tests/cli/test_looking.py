@@ -88,6 +88,21 @@ def test_iam_is_the_least(setpoint, write) -> None:
     assert deletes["Action"] == ["sqs:DeleteQueue"]
 
 
+@pytest.mark.parametrize(("orphans", "deletes"), [("report", False), ("delete", True)])
+def test_iam_allows_deletes_only_where_something_is_deleted(setpoint, write, orphans, deletes) -> None:
+    policy = setpoint("iam", write("tenants", queues("q", "a"), orphans=orphans)).stdout
+    assert ("sqs:DeleteQueue" in policy) == deletes
+
+
+def test_iam_of_a_role_is_asked_for_apart(setpoint, write) -> None:
+    role = "arn:aws:iam::111122223333:role/other"
+    folder = write("tenants", {**queues("q", "a"), "roleArn": role})
+    own = setpoint("iam", folder, "--allow-role", role)
+    assert [one["Action"] for one in json.loads(own.stdout)["Statement"]] == [["sts:AssumeRole"]]
+    assert f"--for-role {role}" in own.stderr
+    assert "sqs:CreateQueue" in setpoint("iam", folder, "--allow-role", role, "--for-role", role).stdout
+
+
 def test_iam_reads_the_item_sources_and_the_bucket(setpoint, write, aws) -> None:
     items = {"source": "ssmParameter", "name": "/orders/tenants"}
     folder = write("tenants", {**queues("q"), "strategy": {"type": "forEach", "items": items}})

@@ -133,6 +133,13 @@ def _furnish(world: World) -> None:
         aws.ec2.run_instances(**image, MinCount=1, MaxCount=1, TagSpecifications=labels)
     old = aws.ec2.create_volume(AvailabilityZone="eu-west-1a", Size=100, VolumeType="gp2")["VolumeId"]
     aws.ec2.create_snapshot(VolumeId=old, Description="nightly of the orders database")
+    aws.iam.create_role(RoleName="thumbnails", AssumeRolePolicyDocument="{}")
+    aws.ecs.create_cluster(clusterName="shops")
+    container: Any = {"name": "shop", "image": "shop", "memory": 256}
+    aws.ecs.register_task_definition(family="shop", containerDefinitions=[container])
+    size = {"DBInstanceClass": "db.t4g.small", "AllocatedStorage": 20, "MasterUsername": "app"}
+    size |= {"Engine": "postgres", "EngineVersion": "16.3", "MasterUserPassword": "not-a-good-one"}
+    aws.rds.create_db_instance(DBInstanceIdentifier="sandbox", **size, Tags=[{"Key": "parked", "Value": "true"}])
     for name in ("/aws/lambda/web", "/aws/lambda/payment-in", "/app/chosen", "/app/forgotten"):
         aws.logs.create_log_group(logGroupName=name)
     aws.logs.put_retention_policy(logGroupName="/app/chosen", retentionInDays=7)

@@ -17,7 +17,6 @@ from handler.loop.run import RunReport, failures
 from handler.loop.run import run as run_loop
 from handler.loop.status import run_status, statuses
 from infra.cloud import AwsCloud
-from infra.kinds.registry import KINDS
 from policies.action import Plan
 from policies.document import Policy
 from policies.drift import own
@@ -63,12 +62,19 @@ def groups(*items: str, name: str = "groups", stem: str = "/orders", **more: Any
 def agents(count: int, name: str = "agents", image: str = "ami-1", strategy: Json | None = None, **more: Any) -> Json:
     """A policy that owns so many instances."""
     resource = {"type": INSTANCE, "properties": {"ImageId": image, "InstanceType": "t3.micro"}}
-    return {"name": name, "resource": resource, "strategy": {"type": "replicas", "count": count, **(strategy or {})}, **more}
+    return {
+        "name": name,
+        "resource": resource,
+        "strategy": {"type": "replicas", "count": count, **(strategy or {})},
+        **more,
+    }
 
 
 def parse(documents: Mapping[str, Any], full: bool = True, words: Vocabulary = VOCABULARY) -> Estate:
     """The estate of these documents; a body that is bytes is taken as it is."""
-    bodies = [(name, "g1", one if isinstance(one, bytes) else json.dumps(one).encode()) for name, one in documents.items()]
+    bodies = [
+        (name, "g1", one if isinstance(one, bytes) else json.dumps(one).encode()) for name, one in documents.items()
+    ]
     return parse_estate(bodies, words, full)
 
 

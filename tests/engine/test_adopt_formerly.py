@@ -20,7 +20,9 @@ def owner_of(world: World, name: str) -> str | None:
 
 
 def make(world: World, name: str, **tags: str) -> None:
-    world.outside.sqs.create_queue(QueueName=name, Attributes={"VisibilityTimeout": "7", "DelaySeconds": "8"}, tags=tags)
+    world.outside.sqs.create_queue(
+        QueueName=name, Attributes={"VisibilityTimeout": "7", "DelaySeconds": "8"}, tags=tags
+    )
 
 
 @pytest.mark.parametrize("theirs", [{}, {"team": "them"}])

@@ -53,10 +53,8 @@ def test_orphans_are_not_looked_for_when_the_time_is_up(world: World) -> None:
 
 def test_nobody_starves(world: World) -> None:
     """With time for one write a minute, every policy gets its queue within as many minutes."""
-    made = 0
-    for _ in range(5):
-        made += 1
-        run(world, MANY, over=after(made, world))
+    for minute in range(5):
+        run(world, MANY, over=after(minute + 1, world))
         world.advance(minutes=1)
     assert names(world) == {f"s{place}-a" for place in range(5)}
 

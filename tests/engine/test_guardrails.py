@@ -16,7 +16,18 @@ from handler.loop.plan import plan
 from policies.document import Policy
 from policies.frozen import freeze
 from policies.world import Observation, Resource, State
-from tests.engine.given import DELETE_AT_ONCE, NOW, agents, decide, drifted, existing, policy_of, queues, retagged, signals
+from tests.engine.given import (
+    DELETE_AT_ONCE,
+    NOW,
+    agents,
+    decide,
+    drifted,
+    existing,
+    policy_of,
+    queues,
+    retagged,
+    signals,
+)
 
 LETTERS = [f"q{number:03}" for number in range(300)]
 
@@ -52,9 +63,7 @@ def keeping(keep: int, of: int, minutes: int = 120, **rails: Any) -> Guarded:
         (1, 200, {"maxDeletes": "100%"}, 199, 0),
     ],
 )
-def test_more_deletes_than_allowed_and_none_happens(
-    keep: int, of: int, rails: Any, allowed: int, held: int
-) -> None:
+def test_more_deletes_than_allowed_and_none_happens(keep: int, of: int, rails: Any, allowed: int, held: int) -> None:
     assert counted(keeping(keep, of, **rails)) == (allowed, held)
 
 
@@ -66,9 +75,7 @@ def test_what_is_held_says_how_many_were_wanted_and_what_to_do() -> None:
     }
 
 
-@pytest.mark.parametrize(
-    ("minutes", "allowed", "held"), [(61, 3, 0), (60, 3, 0), (59, 0, 3), (1, 0, 3)]
-)
+@pytest.mark.parametrize(("minutes", "allowed", "held"), [(61, 3, 0), (60, 3, 0), (59, 0, 3), (1, 0, 3)])
 def test_a_share_is_of_what_is_older_than_an_hour(minutes: int, allowed: int, held: int) -> None:
     assert counted(keeping(27, 30, minutes=minutes)) == (allowed, held)
 

@@ -75,7 +75,9 @@ def test_many_orphans_at_once_are_held_like_any_other_deletes(world: World) -> N
 @pytest.mark.parametrize(
     ("documents", "full"),
     [
-        pytest.param({"main": document(OTHER), "second": document(orphans="delete")}, True, id="another document says so"),
+        pytest.param(
+            {"main": document(OTHER), "second": document(orphans="delete")}, True, id="another document says so"
+        ),
         pytest.param({"second": document(OTHER, orphans="delete")}, True, id="its document is gone too"),
         pytest.param({"main": document(OTHER, orphans="delete"), "broken": b"{"}, True, id="a document does not parse"),
         pytest.param({"main": document(OTHER, orphans="delete")}, False, id="only a file was given"),

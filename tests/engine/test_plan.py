@@ -107,15 +107,17 @@ def test_a_create_only_property(how: Any, spec: str | None, verbs: list[Verb], r
     assert all("LogGroupClass" in one.message for one in plan.troubles)
 
 
-def marked(resource: Resource, hours: float) -> Resource:
-    return retagged(resource, marked=mark(POLICY.owner, resource.id, NOW - timedelta(hours=hours)))
+def marked(resource: Resource, hours: float, purpose: str = "delete") -> Resource:
+    return retagged(resource, marked=mark(POLICY.owner, resource.id, NOW - timedelta(hours=hours), purpose))
 
 
 @pytest.mark.parametrize(
     ("words", "unwanted", "expected"),
     [
         ({}, B, ["mark orders-b"]),
-        ({}, marked(B, 1000), []),
+        ({}, marked(B, 1000, "retain"), []),
+        ({}, marked(B, 1000, "delete"), ["mark orders-b"]),
+        ({"removal": "delete"}, marked(B, 1000, "retain"), ["mark orders-b"]),  # a grace begins when delete is said
         ({"removal": "retain"}, B, ["mark orders-b"]),
         ({"removal": "delete"}, B, ["mark orders-b"]),
         ({"removal": "delete"}, marked(B, 23.9), []),

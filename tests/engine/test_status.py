@@ -55,14 +55,20 @@ def test_the_form_of_a_status(world: World) -> None:
         (queues("a"), queues("a"), None, {"Ready"}, ""),
         (queues("a"), queues("a", "b"), None, {"Progressing"}, ""),
         (queues("a"), queues("a", mode="observe"), None, {"Ready"}, ""),
-        (queues("a"), queues("a", "b", mode="observe"), None, {"Held"}, "create orders-b: the policy's mode is observe"),
+        (
+            queues("a"),
+            queues("a", "b", mode="observe"),
+            None,
+            {"Held"},
+            "create orders-b: the policy's mode is observe",
+        ),
         (queues("a"), queues("a", mode="paused"), None, {"Held"}, "the policy's mode is paused"),
         (queues(*"abc"), queues("a", **DELETE_AT_ONCE), None, {"Held"}, "2 deletes are wanted and maxDeletes allows 1"),
         (queues("a"), queues("a", "b"), "denied", {"Degraded"}, "not allowed to call sqs:CreateQueue"),
         (queues("a"), queues("a", "b"), "throttled", {"Progressing"}, "Rate exceeded"),
         (queues("a"), queues("a", "b"), "lost", {"Degraded"}, "Whether a write happened is for the next run to see"),
     ],
-)  # fmt: skip
+)
 def test_which_conditions_are_true(
     world: World, before: Any, after: Any, fault: Any, conditions: set[str], words: str
 ) -> None:

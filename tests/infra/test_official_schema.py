@@ -34,6 +34,7 @@ from tests.infra.official import (
 
 _ANOTHER_NAME = "no call changes it: another one is another index"
 _NUMBER = "a number that CloudFormation writes as text: schedules and metrics move numbers"
+_GLACIER = "refused: Glacier is GLACIER, which the service shows"
 _NOT_SHOWN = "DescribeInstances does not show it"
 _RARE = "refused: an interface that needs it can be made by itself, or by a launch template"
 
@@ -74,6 +75,24 @@ KNOWN: Mapping[str, Mapping[tuple[str, str], str]] = {
     },
     "AWS::Kinesis::Stream": {
         ("bounds", "Tags.Value maxLength"): "the schema is wrong: the service takes 256 (TagValue)",
+    },
+    "AWS::S3::Bucket": {
+        ("values", "LifecycleConfiguration.Rules.NoncurrentVersionTransitions.StorageClass"): _GLACIER,
+        ("values", "LifecycleConfiguration.Rules.Transitions.StorageClass"): _GLACIER,
+        ("writeOnly", "LifecycleConfiguration.Rules.ExpiredObjectDeleteMarker"): "the service shows it",
+    },
+    "AWS::SSM::Parameter": {
+        ("writeOnly", "AllowedPattern"): "DescribeParameters shows it",
+        ("writeOnly", "Description"): "DescribeParameters shows it",
+        ("writeOnly", "Tier"): "DescribeParameters shows it",
+    },
+    "AWS::RDS::DBInstance": {
+        ("writeOnly", "SourceDBInstanceIdentifier"): "shown as ReadReplicaSourceDBInstanceIdentifier",
+    },
+    "AWS::Lambda::Function": {
+        ("values", "Runtime"): "there are several new ones a year, and Lambda knows which",
+        ("createOnly", "Architectures"): "UpdateFunctionCode changes it, together with the code that is built for it",
+        ("writeOnly", "Code"): "all of it: the hash of what a policy declares is of whole properties",
     },
     "AWS::Logs::LogGroup": {
         ("createOnly", "LogGroupClass"): "the schema is wrong: CreateLogGroup says that it cannot be changed",

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from typing import Any
+from dataclasses import replace
+from typing import Any, ClassVar, Literal
 
 import pytest
 from hypothesis import given
@@ -13,6 +14,7 @@ from handler.compose import vocabulary
 from policies.document import PolicyDocument
 from policies.errors import ParseError, Problem
 from policies.parse import parse_document
+from strategies.for_each import ForEach
 
 WORDS = vocabulary("123456789012", "eu-west-1")
 QUEUE, GROUP, INSTANCE = "AWS::SQS::Queue", "AWS::Logs::LogGroup", "AWS::EC2::Instance"
@@ -39,6 +41,7 @@ def each(*values: Any) -> dict[str, Any]:
     return {"type": "forEach", "items": {"source": "list", "values": list(values)}}
 
 
+RAILS = {"maxDeletes": "110%", "protect": {"Colour": 1}}
 TWELVE: dict[str, Any] = {
     "version": 1,
     "orphan": "report",
@@ -47,7 +50,7 @@ TWELVE: dict[str, Any] = {
         policy("b", QUEUE, {"QueueName": "b-${itm}"}, each("x"), grace="5 minutes"),
         policy("c", "AWS::SQS::Que", {"QueueName": "c-${item}"}, {"type": "forEach", "items": {"source": "lst"}}),
         policy("d", GROUP, {"LogGroupName": "/d/${item}", "RetentionInDays": 31}, each("x"), adpot=True),
-        policy("e", QUEUE, {"QueueName": "e-${item}"}, each("x"), guardrails={"maxDeletes": "110%", "protect": {"Colour": 1}}),
+        policy("e", QUEUE, {"QueueName": "e-${item}"}, each("x"), guardrails=RAILS),
         policy("a", QUEUE, {"QueueName": "f-${item}"}, each("x")),
     ],
 }  # fmt: skip
@@ -113,32 +116,107 @@ def test_illegal_names_of_documents(name: str) -> None:
     ("clause", "path", "words"),
     [
         (policy("p", QUEUE, {}, each("x")), "resource.properties", "'QueueName' is required: it names the resource"),
-        (policy("p", QUEUE, {"QueueName": "q-${item}"}, {"type": "replicas", "count": 2}), "resource.properties.QueueName", "replicas knows"),
-        (policy("p", QUEUE, {"QueueName": "q-${index}"}, {"type": "replicas", "count": "2"}), "strategy.count", "found '2'"),
-        (policy("p", QUEUE, {"QueueName": "q-${index}"}, {"type": "replicas", "count": -1}), "strategy.count", "found -1"),
-        (policy("p", QUEUE, {"QueueName": "q-${index}"}, {"type": "replicas", "count": True}), "strategy.count", "found true"),
+        (
+            policy("p", QUEUE, {"QueueName": "q-${item}"}, {"type": "replicas", "count": 2}),
+            "resource.properties.QueueName",
+            "replicas knows",
+        ),
+        (
+            policy("p", QUEUE, {"QueueName": "q-${index}"}, {"type": "replicas", "count": "2"}),
+            "strategy.count",
+            "found '2'",
+        ),
+        (
+            policy("p", QUEUE, {"QueueName": "q-${index}"}, {"type": "replicas", "count": -1}),
+            "strategy.count",
+            "found -1",
+        ),
+        (
+            policy("p", QUEUE, {"QueueName": "q-${index}"}, {"type": "replicas", "count": True}),
+            "strategy.count",
+            "found true",
+        ),
         (policy("p", QUEUE, {"DelaySeconds": 1}, {"type": "enforce"}), "resource", "say which ones with 'match'"),
-        (policy("p", QUEUE, {"DelaySeconds": 1}, {"type": "enforce"}, resource={"match": {}}), "resource.match", "name what to match"),
-        (policy("p", QUEUE, {"DelaySeconds": 1}, {"type": "enforce"}, resource={"match": {"namePrefx": "a"}}), "resource.match.namePrefx", "did you mean 'namePrefix'?"),
-        (policy("p", QUEUE, {"FifoQueue": True}, {"type": "enforce"}, resource={"match": {"names": ["a"]}}), "resource.properties.FifoQueue", "create-only"),
-        (policy("p", QUEUE, {"DelaySeconds": 1}, {"type": "enforce"}, resource={"match": {"names": ["a"]}}, ensure="absent"), "ensure", "would delete what others made"),
-        (policy("p", QUEUE, {"DelaySeconds": 1}, {"type": "enforce"}, resource={"match": {"names": ["a"]}}, adopt=True), "adopt", "not for 'match'"),
+        (
+            policy("p", QUEUE, {"DelaySeconds": 1}, {"type": "enforce"}, resource={"match": {}}),
+            "resource.match",
+            "name what to match",
+        ),
+        (
+            policy("p", QUEUE, {"DelaySeconds": 1}, {"type": "enforce"}, resource={"match": {"namePrefx": "a"}}),
+            "resource.match.namePrefx",
+            "did you mean 'namePrefix'?",
+        ),
+        (
+            policy("p", QUEUE, {"FifoQueue": True}, {"type": "enforce"}, resource={"match": {"names": ["a"]}}),
+            "resource.properties.FifoQueue",
+            "create-only",
+        ),
+        (
+            policy(
+                "p",
+                QUEUE,
+                {"DelaySeconds": 1},
+                {"type": "enforce"},
+                resource={"match": {"names": ["a"]}},
+                ensure="absent",
+            ),
+            "ensure",
+            "would delete what others made",
+        ),
+        (
+            policy(
+                "p", QUEUE, {"DelaySeconds": 1}, {"type": "enforce"}, resource={"match": {"names": ["a"]}}, adopt=True
+            ),
+            "adopt",
+            "not for 'match'",
+        ),
         (fine(replace="createFirst"), "replace", "which two cannot have at once; allowed: 'deleteFirst'"),
-        (fine(resource={"initial": {"QueueName": "x"}}), "resource.initial.QueueName", "stands in 'properties' too; keep one"),
+        (
+            fine(resource={"initial": {"QueueName": "x"}}),
+            "resource.initial.QueueName",
+            "stands in 'properties' too; keep one",
+        ),
         (fine(regions=[]), "regions", "found an empty list; allowed: at least one"),
         (fine(regions=["europe"]), "regions[0]", "found 'europe'"),
         (fine(formerly=["Not Legal"]), "formerly[0]", "found 'Not Legal'"),
         (fine(driftCheck=5), "driftCheck", 'write "5s" for seconds'),
-        (fine(guardrails={"deleteIf": {"CreateTime": {"older": 3}}}), "guardrails.deleteIf.CreateTime", "a condition object has exactly one of"),
+        (
+            fine(guardrails={"deleteIf": {"CreateTime": {"older": 3}}}),
+            "guardrails.deleteIf.CreateTime",
+            "a condition object has exactly one of",
+        ),
         (fine(description=7), "description", "found 7; allowed: a text"),
         (fine(adopt="true"), "adopt", "found 'true'; allowed: true or false"),
-        (policy("p", QUEUE, {"QueueName": "q-${item}", "Tags": [{"Key": "setpoint:id", "Value": "x"}]}, each("x")), "resource.properties.Tags[0].Key", "reserved"),
+        (
+            policy("p", QUEUE, {"QueueName": "q-${item}", "Tags": [{"Key": "setpoint:id", "Value": "x"}]}, each("x")),
+            "resource.properties.Tags[0].Key",
+            "reserved",
+        ),
     ],
-)  # fmt: skip
+)
 def test_one_mistake_gives_one_error_at_its_path(clause: dict[str, Any], path: str, words: str) -> None:
     found = problems(of(clause))
     assert [one.path for one in found] == [f"$.policies[0].{path}"], found
     assert words in found[0].message
+
+
+class Later(ForEach):
+    """Its grammar is known, its behaviour is not built yet."""
+
+    supported: ClassVar[bool] = False
+
+    type: Literal["later"]  # type: ignore[assignment]
+
+
+def test_what_is_not_yet_supported_is_refused_by_name() -> None:
+    words = replace(WORDS, strategies={"later": Later})
+    clause = policy("p", QUEUE, {"QueueName": "q"}, {"type": "later"})
+    with pytest.raises(ParseError) as raised:
+        parse_document("main", json.dumps(of(clause)).encode(), "g1", words)
+    assert [str(one) for one in raised.value.problems] == [
+        "$.policies[0].strategy.type: strategy 'later' is not yet supported"
+    ]
 
 
 def test_account_region_and_policy_are_filled_in_everywhere() -> None:
@@ -169,12 +247,19 @@ def test_what_was_parsed_cannot_change() -> None:
 
 
 _json = st.recursive(
-    st.none() | st.booleans() | st.integers(-5, 5) | st.sampled_from(["", "x", "forEach", "${item}", "1h", QUEUE, "list"]),
-    lambda inner: st.lists(inner, max_size=3)
-    | st.dictionaries(
-        st.sampled_from([*fine(), "type", "properties", "items", "source", "values", "match", "QueueName", "protect"]),
-        inner,
-        max_size=4,
+    st.none()
+    | st.booleans()
+    | st.integers(-5, 5)
+    | st.sampled_from(["", "x", "forEach", "${item}", "1h", QUEUE, "list"]),
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.dictionaries(
+            st.sampled_from(
+                [*fine(), "type", "properties", "items", "source", "values", "match", "QueueName", "protect"]
+            ),
+            inner,
+            max_size=4,
+        )
     ),
     max_leaves=12,
 )

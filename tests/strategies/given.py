@@ -13,7 +13,7 @@ from policies.frozen import freeze
 from policies.identity import KEY
 from policies.kind import KindModel
 from policies.parse import parse_document
-from policies.properties import CreateOnly, Name, Properties, Tag
+from policies.properties import CreateOnly, Name, Properties, Tag, WriteOnly
 from policies.strategy import Decision
 from policies.vocabulary import Vocabulary
 from policies.world import Observation, Resource, State
@@ -28,6 +28,7 @@ class AgentProperties(Properties):
     AgentName: Annotated[str, CreateOnly, Name("[a-z0-9-]+", 20)]
     Size: Annotated[int | None, Field(ge=0, le=900)] = None
     Note: str | None = None
+    Secret: Annotated[str | None, WriteOnly] = None
     Tags: list[Tag] | None = None
 
 

@@ -85,14 +85,18 @@ def scheduled(**words: Any) -> dict[str, Any]:
 @pytest.mark.parametrize(
     ("words", "problem"),
     [
-        ({}, "strategy.set: enforce.set is not yet supported; declare fixed values in resource.properties"),
         ({"otherwise": 3}, "strategy.set.otherwise: found 3; allowed: an object"),
         ({"timezone": "Mars"}, "strategy.set.timezone: 'Mars' is no IANA time zone"),
         ({"windows": []}, "strategy.set.windows: found an empty list; allowed: at least one"),
         ({"type": "band"}, "strategy.set.type: found 'band'; allowed: 'schedule'"),
+        ({"otherwise": {"Siz": 3}}, "strategy.set.otherwise.Siz: unknown key 'Siz'; did you mean 'Size'?"),
+        ({"otherwise": {"Size": "3"}}, "strategy.set.otherwise.Size: found '3'; allowed: a whole number"),
+        ({"otherwise": {"AgentName": "a"}}, "strategy.set.otherwise.AgentName: AgentName is create-only"),
+        ({"otherwise": {"Secret": "a"}}, "strategy.set.otherwise.Secret: Secret is write-only"),
+        ({"otherwise": {"Note": "${item}"}}, "strategy.set.otherwise.Note: unknown placeholder ${item}"),
     ],
 )
-def test_a_schedule_is_read_whole_before_it_is_refused(words: Any, problem: str) -> None:
+def test_mistakes_in_a_schedule(words: Any, problem: str) -> None:
     section = {"type": "Test::Agent", "match": ALL}
     (found,) = mistakes(section, type="enforce", set=scheduled(**words))
     assert found.startswith(problem)

@@ -73,7 +73,9 @@ def settle(world: World, documents: Documents, most: int = 40) -> int:
 
 def is_idle(report: RunReport) -> bool:
     """Nothing is under way: what is held or in conflict stays so by itself."""
-    return not any(one.guarded.allowed or one.guarded.waiting or one.outcomes or one.error for one in report.policies)
+    everything = (*report.policies, *report.orphans)
+    busy = any(one.guarded.allowed or one.guarded.waiting or one.outcomes or one.error for one in everything)
+    return not busy and not report.errors
 
 
 def written(world: World, since: int) -> list[Call]:

@@ -264,11 +264,11 @@ def _taken_over() -> Iterator[Scenario]:
 
 def _replicas() -> Iterator[Scenario]:
     yield Scenario("agents-new", of(agents(3)), foreign=foreign_instance, most=3)
-    yield Scenario("agents-dead", of(agents(3)), of(agents(3)), foreign_instance, kill_one, most=3)
-    yield Scenario("agents-in", of(agents(1, strategy=QUICK)), of(agents(3)), foreign_instance, minutes=61, most=3)
+    yield Scenario("agents-dead", of(agents(2)), of(agents(2)), between=kill_one, most=2)
+    yield Scenario("agents-in", of(agents(1, strategy=QUICK)), of(agents(3)), minutes=61, most=3)
     for how, most in (("createFirst", 4), ("deleteFirst", 2)):
         old, new = (agents(2, image, QUICK, replace=how, guardrails={"maxDeletes": "100%"}) for image in IMAGES)
-        yield Scenario(f"agents-{how}", of(new), of(old), foreign_instance, minutes=61, most=most)
+        yield Scenario(f"agents-{how}", of(new), of(old), minutes=61, most=most)
     yield Scenario("shards-new", of(numbered(2)))
     yield Scenario("shards-in", of(numbered(1, **GONE)), of(numbered(3, **GONE)), minutes=61)
 

@@ -139,6 +139,19 @@ def test_a_mark_of_somebody_else_does_not_keep_what_should_go(world: World) -> N
     assert set(world.resources()[QUEUE]) == {"dead", "orders-a", "orders-b"}
 
 
+def test_renamed_instances_stay_and_stay_owned(world: World) -> None:
+    settle(world, of(agents(2)))
+    before = {one["InstanceId"] for one in instances(world)}
+    workers = renamed("workers", agents(2, strategy=QUICK), formerly=["agents"])
+    settle(world, of(workers))
+    assert {one["InstanceId"] for one in instances(world)} == before
+    settle(world, of({**workers, "formerly": []}))
+    assert {one["InstanceId"] for one in instances(world)} == before
+    world.advance(minutes=61)
+    settle(world, of(renamed("workers", agents(1, strategy=QUICK))))
+    assert len(world.resources()[INSTANCE]) == 1
+
+
 # What happens between sensing and acting.
 
 

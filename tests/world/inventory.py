@@ -3,7 +3,8 @@
 Left out, since two runs of one scenario may differ there: ARNs and ids made by the service, timestamps, counters, an
 alarm's state, a table's status. Instances have no name, so they are a sorted list, without their ids and client tokens;
 `pending` counts as running and `stopping` as stopped. Dead instances and tables being deleted do not exist.
-Tags are mappings. A service that was never used costs nothing.
+Tags are mappings. A service that was never used costs nothing. Parameters and buckets without a tag are left out too:
+in them tests keep their policies and items.
 """
 
 import json
@@ -37,9 +38,16 @@ def take(outside: Outside, tables: TableTraps, streams: StreamTraps, region: str
         "AWS::CloudWatch::Alarm": ("cloudwatch", lambda: _alarms(client("cloudwatch"))),
         "AWS::DynamoDB::Table": ("dynamodb", lambda: _tables(client("dynamodb"), is_deleting)),
         "AWS::AutoScaling::AutoScalingGroup": ("autoscaling", lambda: _groups(client("autoscaling"))),
+        "AWS::ECS::Service": ("ecs", lambda: _services(client("ecs"))),
+        "AWS::RDS::DBInstance": ("rds", lambda: _databases(client("rds"), "DBInstance")),
+        "AWS::RDS::DBCluster": ("rds", lambda: _databases(client("rds"), "DBCluster")),
+        "AWS::Lambda::Function": ("lambda", lambda: _functions(client("lambda"))),
         "AWS::Kinesis::Stream": ("kinesis", lambda: _streams(account, region, streams)),
         "AWS::Logs::LogGroup": ("logs", lambda: _log_groups(client("logs"))),
+        "AWS::Events::Rule": ("events", lambda: _rules(client("events"))),
         "AWS::SNS::Topic": ("sns", lambda: _topics(client("sns"))),
+        "AWS::S3::Bucket": ("s3", lambda: _buckets(account, region)),
+        "AWS::SSM::Parameter": ("ssm", lambda: _parameters(account, region)),
         "AWS::EC2::Instance": ("ec2", lambda: _instances(client("ec2"))),
     }
     found = {kind: read() for kind, (service, read) in readers.items() if _is_used(service, account, region)}
@@ -48,6 +56,8 @@ def take(outside: Outside, tables: TableTraps, streams: StreamTraps, region: str
 
 def _is_used(service: str, account: str, region: str) -> bool:
     found = moto.backends.get_backend(service)  # type: ignore[call-overload]
+    if service == "s3":
+        return account in found  # moto keeps buckets of all regions in one place
     return account in found and region in found[account].keys()  # noqa: SIM118 - moto's own `in` means "could be used"
 
 
@@ -116,6 +126,44 @@ def _log_groups(logs: Any) -> Found:
     return groups
 
 
+def _rules(events: Any) -> Found:
+    rules = {}
+    for page in events.get_paginator("list_rules").paginate():
+        for rule in page["Rules"]:
+            targets = events.list_targets_by_rule(Rule=rule["Name"])["Targets"]
+            tags = events.list_tags_for_resource(ResourceARN=rule["Arn"])["Tags"]
+            kept = {key: value for key, value in rule.items() if key != "Arn"}
+            rules[rule["Name"]] = {**kept, "Targets": targets, "Tags": _tags(tags)}
+    return rules
+
+
+def _buckets(account: str, region: str) -> Found:
+    s3 = moto.backends.get_backend("s3")[account]["aws"]
+    tags = {name: s3.get_bucket_tagging(name) for name, bucket in s3.buckets.items() if bucket.region_name == region}
+    return {name: _bucket(s3.buckets[name], pairs["Tags"]) for name, pairs in tags.items() if pairs.get("Tags")}
+
+
+def _bucket(bucket: Any, pairs: list[dict[str, str]]) -> Found:
+    return {
+        "Encryption": bucket.encryption,
+        "Lifecycle": sorted((rule.id, rule.status, rule.expiration_days) for rule in bucket.rules),
+        "Ownership": bucket.ownership_rule,
+        "PublicAccessBlock": bucket.public_access_block and bucket.public_access_block.to_config_dict(),
+        "Versioning": bucket.versioning_status,
+        "Tags": _tags(pairs),
+    }
+
+
+def _parameters(account: str, region: str) -> Found:
+    ssm = moto.backends.get_backend("ssm")[account][region]
+    tags = ssm._resource_tags["Parameter"]
+    found = {name: ssm.get_parameter(name) for name in ssm._parameters if tags.get(name)}
+    return {
+        name: {**_kept(parameter.describe_response_object()), "Tags": dict(tags[name])}
+        for name, parameter in found.items()
+    }
+
+
 def _topics(sns: Any) -> Found:
     topics = {}
     for page in sns.get_paginator("list_topics").paginate():
@@ -160,6 +208,69 @@ def _group(group: Found) -> Found:
     return {**kept, "Instances": len(group["Instances"]), "LaunchTemplate": template, "Tags": _tags(group["Tags"])}
 
 
+def _services(ecs: Any) -> Found:
+    clusters = [arn for page in ecs.get_paginator("list_clusters").paginate() for arn in page["clusterArns"]]
+    pages = {arn: list(ecs.get_paginator("list_services").paginate(cluster=arn)) for arn in clusters}
+    named = [(cluster, arn) for cluster, found in pages.items() for page in found for arn in page["serviceArns"]]
+    return dict(pair for cluster, arn in named for pair in _service(ecs, cluster, arn))
+
+
+def _service(ecs: Any, cluster: str, arn: str) -> Iterator[tuple[str, Found]]:
+    """What is left of it is none: draining and inactive ones do not exist."""
+    for service in ecs.describe_services(cluster=cluster, services=[arn], include=["TAGS"])["services"]:
+        if service["status"] == "ACTIVE":
+            incidental = (
+                "deployments",
+                "events",
+                "createdAt",
+                "clusterArn",
+                "serviceArn",
+                "runningCount",
+                "pendingCount",
+            )
+            kept = {key: value for key, value in service.items() if key not in (*incidental, "tags")}
+            tags = {tag["key"]: tag["value"] for tag in service.get("tags", [])}
+            yield f"{cluster.rpartition('/')[2]}/{service['serviceName']}", {**_kept(kept), "Tags": tags}
+
+
+def _databases(rds: Any, sort: str) -> Found:
+    """Those that are on their way out do not exist; the others are where they are going."""
+    pages = rds.get_paginator("describe_db_instances" if sort == "DBInstance" else "describe_db_clusters").paginate()
+    databases = {}
+    for database in (one for page in pages for one in page[f"{sort}s"]):
+        status = database.get("DBInstanceStatus") or database["Status"]
+        if status != "deleting":
+            kept = {key: value for key, value in _kept(database).items() if key not in _OF_DATABASES}
+            settled = "stopped" if status in ("stopping", "stopped") else "available"
+            databases[database[f"{sort}Identifier"]] = {**kept, "Status": settled, "Tags": _tags(database["TagList"])}
+    return databases
+
+
+_OF_DATABASES = frozenset(
+    {
+        "DBClusterArn", "DBClusterMembers", "DBInstanceArn", "DBInstanceStatus", "DbClusterResourceId",
+        "DbiResourceId", "Endpoint", "HostedZoneId", "MasterUserSecret", "ReadReplicaDBInstanceIdentifiers",
+        "ReaderEndpoint", "TagList",
+    }
+)  # fmt: skip
+
+
+def _functions(functions: Any) -> Found:
+    names = (
+        one["FunctionName"]
+        for page in functions.get_paginator("list_functions").paginate()
+        for one in page["Functions"]
+    )
+    return {name: _function(functions.get_function(FunctionName=name)) for name in names}
+
+
+def _function(found: Found) -> Found:
+    incidental = ("FunctionArn", "LastModified", "LastUpdateStatus", "State")
+    kept = {key: value for key, value in found["Configuration"].items() if key not in incidental}
+    tags = {key: value for key, value in found.get("Tags", {}).items() if key != "setpoint:code"}
+    return {**_kept(kept), "Concurrency": found.get("Concurrency"), "Tags": tags}
+
+
 def _tags(pairs: list[dict[str, str]]) -> Tags:
     return {pair["Key"]: pair["Value"] for pair in pairs}
 
@@ -184,6 +295,7 @@ _ENDINGS = (
     "ItemCount",
     "StreamArn",
     "StreamLabel",
+    "LastModifiedDate",
     "Time",
 )
 _INCIDENTAL = frozenset(

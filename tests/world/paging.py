@@ -9,6 +9,8 @@ LIMITS = {
     "ec2:DescribeInstances": "MaxResults",
     "cloudwatch:DescribeAlarms": "MaxRecords",
     "dynamodb:ListTables": "Limit",
+    "events:ListRules": "Limit",
+    "events:ListTargetsByRule": "Limit",
     "kinesis:ListStreams": "Limit",
     "dynamodb:Scan": "Limit",
     "dynamodb:Query": "Limit",

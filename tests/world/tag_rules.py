@@ -24,7 +24,7 @@ def check(call: Call) -> None:
 
 def _pairs(params: Params) -> Iterator[tuple[str, str]]:
     for found in (params.get("tags"), params.get("Tags")):
-        yield from found.items() if isinstance(found, dict) else ((t["Key"], t.get("Value", "")) for t in found or ())
+        yield from found.items() if isinstance(found, dict) else (_pair(tag) for tag in found or ())
     for specification in params.get("TagSpecifications", [])[:1]:
         yield from ((tag["Key"], tag.get("Value", "")) for tag in specification["Tags"])
 
@@ -32,3 +32,8 @@ def _pairs(params: Params) -> Iterator[tuple[str, str]]:
 def _is_legal(call: Call, key: str, value: str) -> bool:
     plain = call.service == "ec2" or (ALLOWED.fullmatch(key) and ALLOWED.fullmatch(value))
     return bool(plain) and 1 <= len(key) <= 128 and len(value) <= 256 and not key.lower().startswith("aws:")
+
+
+def _pair(tag: Params) -> tuple[str, str]:
+    """ECS writes them small."""
+    return (tag["key"], tag.get("value", "")) if "key" in tag else (tag["Key"], tag.get("Value", ""))

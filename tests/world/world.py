@@ -24,8 +24,13 @@ from tests.world.traps_autoscaling import GroupTraps
 from tests.world.traps_cloudwatch import AlarmTraps
 from tests.world.traps_dynamodb import TableTraps
 from tests.world.traps_ec2 import InstanceTraps
+from tests.world.traps_ecs import ServiceTraps
 from tests.world.traps_kinesis import StreamTraps
+from tests.world.traps_lambda import FunctionTraps
+from tests.world.traps_rds import DatabaseTraps
+from tests.world.traps_s3 import BucketTraps
 from tests.world.traps_sqs import QueueTraps
+from tests.world.traps_ssm import ParameterTraps
 from tests.world.traps_tagging import TagIndexTraps
 from tests.world.views import LAGGING, Snapshot, Views
 
@@ -58,8 +63,9 @@ class World:
         self.lock = threading.RLock()
         self.views = Views()
         self.sqs, self.ec2, self.cloudwatch, self.dynamodb = QueueTraps(), InstanceTraps(), AlarmTraps(), TableTraps()
-        self.kinesis = StreamTraps()
-        self.autoscaling = GroupTraps()
+        self.kinesis, self.s3, self.ssm = StreamTraps(), BucketTraps(), ParameterTraps()
+        self.autoscaling, self.ecs, self.rds = GroupTraps(), ServiceTraps(), DatabaseTraps()
+        self.functions = FunctionTraps()
         self.traps: dict[str, Trap] = {
             trap.service: trap
             for trap in (
@@ -68,7 +74,12 @@ class World:
                 self.cloudwatch,
                 self.dynamodb,
                 self.kinesis,
+                self.s3,
+                self.ssm,
                 self.autoscaling,
+                self.ecs,
+                self.functions,
+                self.rds,
                 TagIndexTraps(),
             )
         }

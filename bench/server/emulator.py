@@ -1,0 +1,49 @@
+"""moto's server with AWS's own page sizes and words where moto has others. Loopback only.
+
+DescribeAlarms gives 50 alarms a page and at most 100; GetResources 100 resources; log groups are `logs:log-group`.
+"""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+from moto.cloudwatch.responses import CloudWatchResponse
+from moto.core.responses import ActionResult
+from moto.resourcegroupstaggingapi import models as tagging
+from moto.resourcegroupstaggingapi.responses import ResourceGroupsTaggingAPIResponse
+from moto.server import main
+
+_all_alarms = CloudWatchResponse.describe_alarms
+_integer = ResourceGroupsTaggingAPIResponse._get_int_param
+_matches = tagging.match_resource_type
+
+
+def _alarms_by_page(self: Any) -> ActionResult:
+    found = _all_alarms(self).result
+    size, start = int(self._get_param("MaxRecords") or 50), int(self._get_param("NextToken") or 0)
+    page = {
+        "MetricAlarms": found["MetricAlarms"][start : start + size],
+        "CompositeAlarms": found["CompositeAlarms"] if start == 0 else [],
+    }
+    if start + size < len(found["MetricAlarms"]):
+        page["NextToken"] = str(start + size)
+    return ActionResult(page)
+
+
+def _page_size(self: Any, name: str, default: Any = None) -> Any:
+    """AWS counts resources; it counts tags only where one asks for that."""
+    sizes = {"TagsPerPage": 500, "ResourcesPerPage": 100 if self._get_param("ResourceARNList") else 50}
+    return _integer(self, name, sizes.get(name, default))
+
+
+def _matches_as_aws(type_: str, filters: Any) -> Any:
+    return _matches("logs:log-group" if type_ == "logs:loggroup" else type_, filters)
+
+
+CloudWatchResponse.describe_alarms = _alarms_by_page
+ResourceGroupsTaggingAPIResponse._get_int_param = _page_size
+tagging.match_resource_type = _matches_as_aws
+
+if __name__ == "__main__":
+    main(["-H", "127.0.0.1", *sys.argv[1:]])

@@ -1,0 +1,65 @@
+"""What makes a command of a function: shared options, exit codes, and an end for every error."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any, TypeAlias
+
+import typer
+from typer.core import TyperGroup
+
+from handler.options import Settings, settings_of, sharing
+
+Body: TypeAlias = Callable[..., int]
+
+
+class Commands(TyperGroup):
+    """Exit with 1 where what was typed is wrong: 2 is a plan that has changes."""
+
+    def make_context(self, *args: Any, **extra: Any) -> Any:
+        with _exit_code_1():
+            return super().make_context(*args, **extra)
+
+    def invoke(self, ctx: Any) -> Any:
+        with _exit_code_1():
+            return super().invoke(ctx)
+
+
+@contextmanager
+def _exit_code_1() -> Iterator[None]:
+    try:
+        yield
+    except typer.TyperException as wrong:
+        wrong.exit_code = 1
+        raise
+
+
+def command_of(app: typer.Typer) -> Callable[[Body], Body]:
+    """Makes commands of functions: the shared options come as `settings`, and what they return is the exit code."""
+
+    def command(body: Body) -> Body:
+        def run(ctx: typer.Context, **given: Any) -> None:
+            settings = settings_of(given).over(ctx.obj or Settings())
+            raise typer.Exit(_bounded(lambda: body(settings=settings, **given), debug=settings.debug))
+
+        run.__signature__ = sharing(body)  # type: ignore[attr-defined]
+        run.__doc__ = body.__doc__
+        app.command(body.__name__)(run)
+        return body
+
+    return command
+
+
+def _bounded(body: Callable[[], int], *, debug: bool) -> int:
+    """The exit code, whatever happens: an error that people can mend is told in its own words."""
+    from handler.terminal import show_bug, show_error
+    from policies.errors import SetpointError
+
+    try:
+        return body()
+    except SetpointError as error:
+        show_error(error)
+    except Exception as error:  # noqa: BLE001 - the boundary of the program: a mistake of ours is told as one
+        show_bug(error, traced=debug)
+    return 1

@@ -1,0 +1,1 @@
+"""Numbers that move: a literal, a schedule, a target or a band."""
