@@ -71,6 +71,34 @@ def mixed(count: int, kinds: Sequence[str]) -> World:
     return World("mixed", "mixed", title, size, [*owning, *enforced], [*owning, *enforced], {})
 
 
+CUSTODIAN: Mapping[str, str] = {
+    "AWS::SQS::Queue": "aws.sqs",
+    "AWS::CloudWatch::Alarm": "aws.alarm",
+    "AWS::DynamoDB::Table": "aws.dynamodb-table",
+    "AWS::Logs::LogGroup": "aws.log-group",
+    "AWS::AutoScaling::AutoScalingGroup": "aws.asg",
+    "AWS::ECS::Service": "aws.ecs-service",
+    "AWS::EC2::Instance": "aws.ec2",
+    "AWS::EC2::Volume": "aws.ebs",
+    "AWS::EC2::Snapshot": "aws.ebs-snapshot",
+    "AWS::Events::Rule": "aws.event-rule",
+    "AWS::Kinesis::Stream": "aws.kinesis",
+    "AWS::SNS::Topic": "aws.sns",
+    "AWS::SSM::Parameter": "aws.ssm-parameter",
+}
+
+
+def custodian(world: World) -> Json:
+    """Cloud Custodian's nearest policies: as many, over the same kinds, each looking for a wrong tag."""
+    wrong = {"type": "value", "key": "tag:owner", "op": "ne", "value": "lab"}
+    return {
+        "policies": [
+            {"name": one["name"], "resource": CUSTODIAN[one["resource"]["type"]], "filters": [wrong]}
+            for one in world.policies
+        ]
+    }
+
+
 def _owning(name: str, kind: str, items: Sequence[str]) -> Json:
     properties = {word: _named(value, name) for word, value in RECIPES[kind].items()}
     if kind == "AWS::EC2::Instance":

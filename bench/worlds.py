@@ -6,7 +6,7 @@ Setpoint's policies own what is in them (it is Setpoint that made it), and it ca
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from math import ceil
 from typing import Any
 
@@ -24,9 +24,10 @@ RUN = {"s3.ListObjectsV2": 1, "s3.GetObject": 1, "s3.PutObject": 2}
 class World:
     """Resources of one account, how they come to be, and what is wanted of them.
 
-    `before` are the policies that make what is there before a run, `policies` those of the run itself. `restored`:
-    a run changes something, so the world is made anew for each. `least` are the calls that a fresh process of Setpoint
-    cannot do without. `title` says what is there. `size` counts resources.
+    `before` are the policies that make what is there before a run, `policies` those of the run itself. `others` counts
+    the log groups that somebody else made, and of these the ones out of line. `restored`: a run changes something, so
+    the world is made anew for each. `least` are the calls that a fresh process of Setpoint cannot do without. `title`
+    says what is there. `size` counts resources.
     """
 
     name: str
@@ -37,7 +38,8 @@ class World:
     before: Sequence[Json]
     least: Mapping[str, int]
     restored: bool = False
-    options: Sequence[str] = field(default=())
+    options: Sequence[str] = ()
+    others: tuple[int, int] = (0, 0)
 
     @property
     def least_calls(self) -> int:
@@ -110,10 +112,6 @@ def groups(count: int) -> World:
 def retention(count: int, astray: int = 0) -> World:
     """Log groups of others whose retention is enforced, as Cloud Custodian does; some may be out of line."""
     kept = _enforced("lab-retention", "/lab-lg/")
-    there = _numbers(count)
-    before = [_group_policy(count, there[astray:])]
-    if astray:
-        before.append(_group_policy(count, there[:astray], name="lab-astray", days=7))
     # The index of what carries an owner tag: one page, since nothing here does.
     least = {"logs.DescribeLogGroups": ceil(count / 50), "tagging.GetResources": 1, **RUN}
     if astray:
@@ -121,7 +119,9 @@ def retention(count: int, astray: int = 0) -> World:
         least |= {"logs.ListTagsForResource": astray}
     name = "paced-retention" if astray else "retention"
     title = f"{count:,} log groups of others" + (f", {astray} to correct" if astray else "")
-    return World(name, "groups", title, count, [kept], before, least, bool(astray), ("--n", str(count)))
+    return World(
+        name, "groups", title, count, [kept], [], least, bool(astray), ("--n", str(count)), others=(count, astray)
+    )
 
 
 def paced_alarms(count: int) -> World:
@@ -193,9 +193,9 @@ def _alarm_policy(count: int) -> Json:
     return policy("lab-alarms", "AWS::CloudWatch::Alarm", properties, _numbers(count))
 
 
-def _group_policy(count: int, items: Sequence[str] | None = None, name: str = "lab-groups", days: int = 30) -> Json:
-    properties = {"LogGroupName": "/lab-lg/${item}", "RetentionInDays": days}
-    return policy(name, "AWS::Logs::LogGroup", properties, _numbers(count) if items is None else items)
+def _group_policy(count: int) -> Json:
+    properties = {"LogGroupName": "/lab-lg/${item}", "RetentionInDays": 30}
+    return policy("lab-groups", "AWS::Logs::LogGroup", properties, _numbers(count))
 
 
 def _enforced(name: str, prefix: str) -> Json:

@@ -18,8 +18,13 @@ def nothing() -> Mapping[str, Json]:
     return NOTHING
 
 
+_SCALARS = frozenset({str, int, float, bool, type(None)})
+
+
 def freeze(value: Json) -> Json:
     """The same value, unchangeable all the way down."""
+    if type(value) in _SCALARS:
+        return value
     if isinstance(value, Mapping):
         return MappingProxyType({key: freeze(item) for key, item in value.items()})
     if isinstance(value, list | tuple):
@@ -29,6 +34,8 @@ def freeze(value: Json) -> Json:
 
 def thaw(value: Json) -> Json:
     """The same value as plain dicts and lists, for whoever insists on them (JSON, botocore, pydantic)."""
+    if type(value) in _SCALARS:
+        return value
     if isinstance(value, Mapping):
         return {key: thaw(item) for key, item in value.items()}
     if isinstance(value, list | tuple):
@@ -43,9 +50,13 @@ def merge(under: Json, over: Json) -> Json:
     return over
 
 
+_ENCODER = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=True, default=dict)
+"""Writes frozen mappings as they are; tuples are lists to JSON anyway."""
+
+
 def canonical_text(value: Json) -> str:
     """One spelling for one value: sorted keys, no spaces. What hashes are made of."""
-    return json.dumps(thaw(value), sort_keys=True, separators=(",", ":"), ensure_ascii=True)
+    return _ENCODER.encode(value)
 
 
 def lookup(tree: Json, path: tuple[str, ...]) -> Json:

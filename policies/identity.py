@@ -15,6 +15,7 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import lru_cache
 from itertools import islice
 
 from policies.frozen import NOTHING, Json, canonical_text
@@ -85,6 +86,7 @@ def proof(owner: Owner, key: str, name: str) -> str:
     return _proof(str(owner), tag_value(key), name)
 
 
+@lru_cache(maxsize=100_000)
 def _proof(owner: str, key_tag: str, name: str) -> str:
     return _digest("id", owner, key_tag, name)
 

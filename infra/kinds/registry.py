@@ -44,6 +44,7 @@ KINDS = Kinds(
         EntryPoint("AWS::Events::Rule", "infra.kinds.events_rule:EventsRule", GROUP),
         EntryPoint("AWS::Lambda::Function", "infra.kinds.lambda_function:LambdaFunction", GROUP),
         EntryPoint("AWS::Kinesis::Stream", "infra.kinds.kinesis_stream:KinesisStream", GROUP),
+        EntryPoint("AWS::RDS::DBCluster", "infra.kinds.rds_db_cluster:RdsDbCluster", GROUP),
         EntryPoint("AWS::RDS::DBInstance", "infra.kinds.rds_db_instance:RdsDbInstance", GROUP),
         EntryPoint("AWS::S3::Bucket", "infra.kinds.s3_bucket:S3Bucket", GROUP),
         EntryPoint("AWS::SNS::Topic", "infra.kinds.sns_topic:SnsTopic", GROUP),

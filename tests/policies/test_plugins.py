@@ -157,48 +157,37 @@ BEGINNING = """
 """
 
 
-def test_an_installed_strategy_and_kind_are_parsed_planned_and_run(tmp_path: Path) -> None:
-    program = (
-        BEGINNING
-        + """
-    with World() as world:
-        found = []
-        for day in range(3):
-            told = [run(world, {"main": document(clause)}, words=words) for _ in range(2)][-1]
-            topics = world.outside.sns.list_topics()["Topics"]
-            shown = [world.outside.sns.get_topic_attributes(TopicArn=one["TopicArn"])["Attributes"] for one in topics]
-            found.append([world.now.day, [one["DisplayName"] for one in shown], sorted(told.true("topics"))])
-            world.advance(days=1)
-        print(json.dumps(found))
-    """
-    )
-    days = said(install(tmp_path, GOOD), program)
-    assert days == [[2, ["News"], ["Ready"]], [3, [], ["Ready"]], [4, ["News"], ["Ready"]]]
-
-
-def test_its_words_are_checked_like_ours(tmp_path: Path) -> None:
+@pytest.fixture(scope="module")
+def good(tmp_path_factory: pytest.TempPathFactory) -> Any:
+    """What a process with the package in good order says."""
     program = (
         BEGINNING
         + """
     wrong = {**clause, "resource": {**topic, "properties": {"TopicName": "news", "DisplayNam": "x"}}}
-    (failure,) = parse({"main": document(wrong)}, words=words).failures
-    print(json.dumps([str(problem) for problem in failure.problems]))
+    misspelt = {**clause, "strategy": {"type": "evenDay"}}
+    said = [str(parse({"main": document(one)}, words=words).failures[0]) for one in (wrong, misspelt)]
+    days = []
+    with World() as world:
+        for day in range(3):
+            told = [run(world, {"main": document(clause)}, words=words) for _ in range(2)][-1]
+            topics = world.outside.sns.list_topics()["Topics"]
+            shown = [world.outside.sns.get_topic_attributes(TopicArn=one["TopicArn"])["Attributes"] for one in topics]
+            days.append([world.now.day, [one["DisplayName"] for one in shown], sorted(told.true("topics"))])
+            world.advance(days=1)
+    print(json.dumps({"days": days, "wrong": said[0], "misspelt": said[1]}))
     """
     )
-    (problem,) = said(install(tmp_path, GOOD), program)
-    assert problem.startswith("$.policies[0].resource.properties.DisplayNam: unknown key")
-    assert "did you mean 'DisplayName'?" in problem
+    return said(install(tmp_path_factory.mktemp("good"), GOOD), program)
 
 
-def test_a_misspelt_word_of_ours_may_be_near_to_one_of_theirs(tmp_path: Path) -> None:
-    program = (
-        BEGINNING
-        + """
-    (failure,) = parse({"main": document({**clause, "strategy": {"type": "evenDay"}})}, words=words).failures
-    print(json.dumps(str(failure)))
-    """
-    )
-    assert "did you mean 'evenDays'?" in said(install(tmp_path, GOOD), program)
+def test_an_installed_strategy_and_kind_are_parsed_planned_and_run(good: Any) -> None:
+    assert good["days"] == [[2, ["News"], ["Ready"]], [3, [], ["Ready"]], [4, ["News"], ["Ready"]]]
+
+
+def test_its_words_are_checked_like_ours(good: Any) -> None:
+    assert good["wrong"].startswith("main: $.policies[0].resource.properties.DisplayNam: unknown key")
+    assert "did you mean 'DisplayName'?" in good["wrong"]
+    assert "did you mean 'evenDays'?" in good["misspelt"]
 
 
 def test_it_cannot_take_one_of_our_words(tmp_path: Path) -> None:
