@@ -6,14 +6,12 @@ import json
 import os
 import subprocess
 import sys
-import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from threading import Timer
 from typing import Any
 
-from bench.places import ROOT
+from bench.places import CLIENTS, ROOT
 
 LONGEST = 420
 """Seconds after which a client is ended."""
@@ -40,39 +38,34 @@ class Client:
 
     def __init__(self, command: Sequence[str], environment: Mapping[str, str], log: Path, pinned: bool) -> None:
         self._log = log.open("ab")
-        self._begun = time.monotonic()
+        cpu = min(os.sched_getaffinity(0)) if pinned and hasattr(os, "sched_getaffinity") else -1
+        launcher = [sys.executable, "-S", "-I", str(CLIENTS / "launch.py"), str(cpu), str(LONGEST), *command]
         self._process = subprocess.Popen(
-            command, cwd=ROOT, env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self._log
+            launcher, cwd=ROOT, env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self._log
         )
-        if pinned and hasattr(os, "sched_setaffinity"):
-            os.sched_setaffinity(self._process.pid, {min(os.sched_getaffinity(0))})
-        self._timer = Timer(LONGEST, self._process.kill)
-        self._timer.start()
 
     def ask(self) -> Mapping[str, Any]:
         """Have a process that runs on demand make one run, and tell of it."""
         assert self._process.stdin is not None
         self._process.stdin.write(b"\n")
         self._process.stdin.flush()
-        return self._told()
+        return next(self._told(), {})
 
-    def finish(self, proxy: Mapping[str, Any] | None = None) -> Run:
-        """Wait for its end. `proxy`: what the proxy counted, if it is not to be asked afterwards."""
+    def finish(self) -> Run:
+        """Wait for its end."""
         assert self._process.stdin is not None
         self._process.stdin.close()
-        summary = self._told()
-        _, status, used = os.wait4(self._process.pid, 0)
-        wall = time.monotonic() - self._begun
-        self._timer.cancel()
-        self._process.returncode = os.waitstatus_to_exitcode(status)
+        told = list(self._told())
+        self._process.wait()
         self._log.close()
-        peak = used.ru_maxrss / (1024 * 1024 if sys.platform == "darwin" else 1024)
-        return Run(wall, used.ru_utime + used.ru_stime, peak, self._process.returncode, proxy or {}, summary)
+        used = told.pop()
+        summary = told[-1] if told else {}
+        return Run(used["wall"], used["cpu"], used["peak"], used["status"], summary=summary)
 
-    def _told(self) -> Mapping[str, Any]:
+    def _told(self) -> Iterator[Mapping[str, Any]]:
         assert self._process.stdout is not None
         for line in self._process.stdout:
             if line.startswith(b"@"):
-                return dict(json.loads(line[1:]))
-            self._log.write(line)
-        return {}
+                yield json.loads(line[1:])
+            else:
+                self._log.write(line)

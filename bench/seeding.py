@@ -17,6 +17,8 @@ from bench.peers import BUCKET, CREDENTIALS, CUSTODIAN_OUTPUT, environment, setp
 from bench.server.stand import REGION, Stand
 from bench.worlds import TAGS, World, document
 
+SESSION = {**{name.lower(): value for name, value in CREDENTIALS.items()}, "region_name": REGION}
+
 
 class Seeding:
     """Makes worlds on one stand."""
@@ -51,8 +53,9 @@ class Seeding:
             raise RuntimeError(f"the world could not be made: {run.summary}; see {self._log}")
 
     def _put(self, body: Any) -> None:
-        self.client("s3").put_object(Bucket=BUCKET, Key="policies/main.json", Body=json.dumps(body).encode())
-        self._stand.flush() if False else None
+        """Through the proxy, so that it forgets what it kept of the old one."""
+        s3 = self.client("s3", self._stand.http)
+        s3.put_object(Bucket=BUCKET, Key="policies/main.json", Body=json.dumps(body).encode())
 
     def _make_others(self, count: int, astray: int) -> None:
         logs = self.client("logs")
@@ -65,6 +68,6 @@ class Seeding:
         with ThreadPoolExecutor(8) as pool:
             list(pool.map(make, range(count)))
 
-    def _client(self, service: str) -> Any:
-        session = boto3.Session(CREDENTIALS["AWS_ACCESS_KEY_ID"], CREDENTIALS["AWS_SECRET_ACCESS_KEY"], None, REGION)
-        return session.client(service, endpoint_url=self._stand.direct)  # type: ignore[call-overload]
+    def _client(self, service: str, address: str | None = None) -> Any:
+        session: Any = boto3.Session(**SESSION)
+        return session.client(service, endpoint_url=address or self._stand.direct)

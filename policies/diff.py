@@ -1,7 +1,8 @@
 """What differs between the properties a policy declares and those a resource has.
 
 Only declared properties are compared. Values are compared by meaning, never by text: unordered lists as sets, keyed
-lists as mappings, JSON documents as JSON, numbers in strings as numbers, a service's default as absent.
+lists as mappings, JSON documents as JSON, a service's default as absent. (Numbers that a service keeps as text are
+numbers already: its kind parsed them.)
 """
 
 from __future__ import annotations

@@ -14,7 +14,7 @@ from pydantic import Field, ValidationError
 
 from policies.action import Desired, Trouble
 from policies.blueprint import Blueprint, UnfitError, match_scope
-from policies.frozen import Json, freeze, lookup
+from policies.frozen import Json, freeze, lookup, thaw
 from policies.grammar import nearest
 from policies.kind import KindModel
 from policies.numbers.metric import MetricQuery
@@ -124,7 +124,7 @@ def _misfits(path: tuple[str, ...], bounds: tuple[int, int], blueprint: Blueprin
         yield f"{word} stands in resource.properties too; keep one"
     for value in bounds:
         try:
-            kind.partial.model_validate(_nested(path, value))
+            kind.partial.model_validate(thaw(_nested(path, value)))
         except ValidationError as error:
             for line in error.errors(include_url=False):
                 if line["type"] == "extra_forbidden":

@@ -16,6 +16,7 @@ from moto.server import main
 
 _all_alarms = CloudWatchResponse.describe_alarms
 _integer = ResourceGroupsTaggingAPIResponse._get_int_param
+_resources = tagging.ResourceGroupsTaggingAPIBackend.get_resources
 _matches = tagging.match_resource_type
 
 
@@ -32,9 +33,14 @@ def _alarms_by_page(self: Any) -> ActionResult:
 
 
 def _page_size(self: Any, name: str, default: Any = None) -> Any:
-    """AWS counts resources; it counts tags only where one asks for that."""
-    sizes = {"TagsPerPage": 500, "ResourcesPerPage": 100 if self._get_param("ResourceARNList") else 50}
-    return _integer(self, name, sizes.get(name, default))
+    """A page that is asked for by ARNs holds them all."""
+    size = 100 if name == "ResourcesPerPage" and self._get_param("ResourceARNList") else default
+    return _integer(self, name, size)
+
+
+def _resources_by_page(self: Any, **asked: Any) -> Any:
+    """AWS counts resources, and tags only where one asks for that; nobody here does."""
+    return _resources(self, **{**asked, "tags_per_page": 1_000_000})
 
 
 def _matches_as_aws(type_: str, filters: Any) -> Any:
@@ -43,6 +49,7 @@ def _matches_as_aws(type_: str, filters: Any) -> Any:
 
 CloudWatchResponse.describe_alarms = _alarms_by_page
 ResourceGroupsTaggingAPIResponse._get_int_param = _page_size
+tagging.ResourceGroupsTaggingAPIBackend.get_resources = _resources_by_page
 tagging.match_resource_type = _matches_as_aws
 
 if __name__ == "__main__":

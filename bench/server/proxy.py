@@ -67,7 +67,11 @@ class Proxy:
     async def _handle(self, request: web.BaseRequest) -> web.StreamResponse:
         if request.path.startswith("/__"):
             return self._control(request)
-        begun, body = time.monotonic(), await request.read()
+        begun = time.monotonic()
+        if request.headers.get("Expect", "").lower() == "100-continue":  # botocore waits a second for the answer
+            await request.writer.write(b"HTTP/1.1 100 Continue\r\n\r\n")
+            request.writer.output_size = 0
+        body = await request.read()
         name = name_of(request.method, request.path, request.query, request.headers, body)
         self._calls[name] += 1
         self._connections.add(request.transport and request.transport.get_extra_info("peername"))

@@ -158,8 +158,7 @@ def _steps(elasticache: Any, seen: Resource, wanted: Mapping[str, Json]) -> Iter
         yield lambda: elasticache.decrease_replica_count(**count)
     if "NumNodeGroups" in wanted:
         shards = settled_count("NumNodeGroups", wanted["NumNodeGroups"])
-        gone = _last_shards(elasticache, seen, shards) if shards < has["NumNodeGroups"] else {}
-        yield lambda: elasticache.modify_replication_group_shard_configuration(**now, NodeGroupCount=shards, **gone)
+        yield lambda: _reshard(elasticache, seen, now, shards)
 
 
 def _replicas(wanted: Mapping[str, Json]) -> int | None:
@@ -171,18 +170,19 @@ def _replicas(wanted: Mapping[str, Json]) -> int | None:
     return None
 
 
-def _last_shards(elasticache: Any, seen: Resource, keep: int) -> dict[str, list[str]]:
-    """Fewer shards only goes with saying which: the last ones, by number."""
+def _reshard(elasticache: Any, seen: Resource, now: Mapping[str, Any], count: int) -> None:
+    """Fewer shards only goes with saying which are to go: the last ones, by number."""
     group = elasticache.describe_replication_groups(ReplicationGroupId=seen.id)[_GROUPS][0]
-    numbers = sorted(one["NodeGroupId"] for one in group["NodeGroups"])
-    return {"NodeGroupsToRemove": numbers[keep:]}
+    gone = sorted(one["NodeGroupId"] for one in group["NodeGroups"])[count:]
+    remove = {"NodeGroupsToRemove": gone} if gone else {}
+    elasticache.modify_replication_group_shard_configuration(**now, NodeGroupCount=count, **remove)
 
 
 def _resource(
     group: Mapping[str, Any], tags: Mapping[str, str] | None = None, properties: Mapping[str, Json] | None = None
 ) -> Resource:
     name, created = group["ReplicationGroupId"], group.get("ReplicationGroupCreateTime")
-    shard = next(iter(group.get("NodeGroups") or ()), {})
+    shard: Mapping[str, Any] = next(iter(group.get("NodeGroups") or ()), {})
     endpoint = group.get("ConfigurationEndpoint") or shard.get("PrimaryEndpoint") or {}
     return Resource(
         type=ElasticacheReplicationGroup.type,

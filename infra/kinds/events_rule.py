@@ -14,7 +14,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Field
 
 from infra.aws import Aws
-from infra.kinds.events_targets import MOST, Target, problems, remove_targets, replace_targets
+from infra.kinds.events_targets import MOST, Target, parse, problems, remove_targets, replace_targets
 from infra.kinds.kind import Kind
 from policies.action import Change, Desired, Progress
 from policies.frozen import Json, thaw
@@ -56,7 +56,10 @@ class EventsRule(Kind):
             "EventBusName",
             "Targets.AppSyncParameters",
             "Targets.BatchParameters",
-            "Targets.EcsParameters",
+            "Targets.EcsParameters.PlacementConstraints",
+            "Targets.EcsParameters.PlacementStrategies",
+            "Targets.EcsParameters.ReferenceId",
+            "Targets.EcsParameters.TagList",
             "Targets.RedshiftDataParameters",
             "Targets.SageMakerPipelineParameters",
         }
@@ -109,7 +112,7 @@ class EventsRule(Kind):
             tags = {tag["Key"]: tag["Value"] for tag in events.list_tags_for_resource(ResourceARN=rule["Arn"])["Tags"]}
         properties = {word: rule[word] for word in _OF_THE_RULE & rule.keys() if rule[word]}
         if targets := list(aws.pages("events", "list_targets_by_rule", "Targets", Rule=seen.id)):
-            properties["Targets"] = targets
+            properties["Targets"] = [parse(target) for target in targets]
         return Resource(
             type=self.type,
             id=seen.id,

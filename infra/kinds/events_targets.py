@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
 from policies.errors import RefusedError, WaitError
 from policies.frozen import Json, thaw
-from policies.properties import Properties
+from policies.properties import Default, Properties, Unordered
 
 MOST = 5
 """Targets that a rule may have."""
@@ -70,12 +70,50 @@ class RunCommand(Properties):
     RunCommandTargets: Annotated[list[RunCommandTarget], Field(min_length=1, max_length=5)]
 
 
+class CapacityProvider(Properties):
+    """One provider of a task's capacity."""
+
+    CapacityProvider: Annotated[str, Field(min_length=1, max_length=255)]
+    Base: Annotated[int | None, Field(ge=0, le=100_000)] = None
+    Weight: Annotated[int | None, Field(ge=0, le=1000)] = None
+
+
+class AwsVpc(Properties):
+    """Where the tasks run."""
+
+    Subnets: Annotated[list[str], Unordered]
+    SecurityGroups: Annotated[list[str] | None, Unordered] = None
+    AssignPublicIp: Annotated[Literal["ENABLED", "DISABLED"] | None, Default("DISABLED")] = None
+
+
+class Network(Properties):
+    """For tasks of the network mode awsvpc."""
+
+    AwsVpcConfiguration: AwsVpc | None = None
+
+
+class Ecs(Properties):
+    """For tasks of a cluster, which is the target's Arn."""
+
+    TaskDefinitionArn: _Arn
+    TaskCount: Annotated[int | None, Field(ge=1), Default(1)] = None
+    LaunchType: Literal["EC2", "EXTERNAL", "FARGATE"] | None = None
+    CapacityProviderStrategy: Annotated[list[CapacityProvider] | None, Field(max_length=6), Unordered] = None
+    NetworkConfiguration: Network | None = None
+    PlatformVersion: str | None = None
+    Group: str | None = None
+    PropagateTags: Literal["TASK_DEFINITION"] | None = None
+    EnableECSManagedTags: Annotated[bool | None, Default(False)] = None
+    EnableExecuteCommand: Annotated[bool | None, Default(False)] = None
+
+
 class Target(Properties):
     """One target; the Id is the policy's own word for it."""
 
     Id: Annotated[str, Field(min_length=1, max_length=64, pattern=r"^[.\-_A-Za-z0-9]+$")]
     Arn: _Arn
     DeadLetterConfig: DeadLetters | None = None
+    EcsParameters: Ecs | None = None
     HttpParameters: Http | None = None
     Input: Annotated[str | None, Field(max_length=8192)] = None
     InputPath: Annotated[str | None, Field(max_length=256)] = None
@@ -116,9 +154,34 @@ def remove_targets(events: Any, rule: str, ids: list[str]) -> None:
         _check(events.remove_targets(Rule=rule, Ids=ids))
 
 
+def parse(target: Mapping[str, Any]) -> dict[str, Json]:
+    """A target as CloudFormation spells it; only two words of ECS differ."""
+    if "EcsParameters" not in target:
+        return dict(target)
+    ecs = dict(target["EcsParameters"])
+    if network := ecs.get("NetworkConfiguration"):
+        ecs["NetworkConfiguration"] = {"AwsVpcConfiguration": network.get("awsvpcConfiguration", {})}
+    if providers := ecs.get("CapacityProviderStrategy"):
+        ecs["CapacityProviderStrategy"] = [{word[0].upper() + word[1:]: one[word] for word in one} for one in providers]
+    return {**target, "EcsParameters": ecs}
+
+
 def _plain(target: Mapping[str, Json]) -> dict[str, Json]:
     """As PutTargets takes it: without what is null."""
-    return {word: thaw(value) for word, value in target.items() if value is not None}
+    told: dict[str, Json] = _stripped(thaw(target))
+    if ecs := told.get("EcsParameters"):
+        if network := ecs.pop("NetworkConfiguration", None):
+            ecs["NetworkConfiguration"] = {"awsvpcConfiguration": network.get("AwsVpcConfiguration", {})}
+        if providers := ecs.pop("CapacityProviderStrategy", None):
+            named = [{word[0].lower() + word[1:]: one[word] for word in one} for one in providers]
+            ecs["CapacityProviderStrategy"] = named
+    return told
+
+
+def _stripped(value: Json) -> Json:
+    if isinstance(value, dict):
+        return {word: _stripped(inner) for word, inner in value.items() if inner is not None}
+    return [_stripped(inner) for inner in value] if isinstance(value, list) else value
 
 
 def _check(answer: Mapping[str, Any]) -> None:

@@ -47,7 +47,7 @@ class RdsDbInstance(Kind):
     holds_data = True
     complete_survey = True
     index = "rds:db"
-    absent_codes = frozenset({"DBInstanceNotFound", "DBInstanceNotFoundFault"})
+    absent_codes = frozenset({"DBInstanceNotFound"})
     exists_codes = frozenset({"DBInstanceAlreadyExists"})
     wait_codes = frozenset(
         {

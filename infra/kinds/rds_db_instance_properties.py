@@ -46,11 +46,7 @@ class InstanceProperties(Properties):
     LicenseModel: str | None = None
     ManageMasterUserPassword: Annotated[bool | None, Default(False)] = None
     MasterUserPassword: Annotated[str | None, WriteOnly, Field(min_length=8, max_length=128)] = None
-    MasterUsername: Annotated[
-        str | None,
-        CreateOnly,
-        Field(min_length=1, max_length=128, pattern=r"^[a-zA-Z][a-zA-Z0-9_]*$"),
-    ] = None
+    MasterUsername: Annotated[str | None, CreateOnly, Field(max_length=128, pattern=r"^[a-zA-Z][a-zA-Z0-9_]*$")] = None
     MaxAllocatedStorage: Annotated[int | None, Field(ge=20)] = None
     MonitoringInterval: Annotated[Literal[0, 1, 5, 10, 15, 30, 60] | None, Default(0)] = None
     MonitoringRoleArn: Annotated[str | None, Field(pattern=r"^arn:[a-z-]+:iam::\d{12}:role/.+$")] = None
@@ -209,6 +205,8 @@ def problems(properties: Mapping[str, Json]) -> Iterator[str]:
     elif properties.get("SourceDBInstanceIdentifier"):
         yield from _needed(given, "DBInstanceClass")
         yield from _misplaced(given, OF_THE_SOURCE, "a read replica has from its source")
+        if properties.get("PowerState") == "stopped":
+            yield "PowerState: RDS stops no read replica; leave it out"
     else:
         yield from _needed(given, "AllocatedStorage", "DBInstanceClass", "Engine", "MasterUsername")
         if bool(properties.get("MasterUserPassword")) == bool(properties.get("ManageMasterUserPassword")):

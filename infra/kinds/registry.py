@@ -41,6 +41,11 @@ KINDS = Kinds(
         EntryPoint("AWS::EC2::Instance", "infra.kinds.ec2_instance:Ec2Instance", GROUP),
         EntryPoint("AWS::EC2::Snapshot", "infra.kinds.ec2_snapshot:Ec2Snapshot", GROUP),
         EntryPoint("AWS::EC2::Volume", "infra.kinds.ec2_volume:Ec2Volume", GROUP),
+        EntryPoint(
+            "AWS::ElastiCache::ReplicationGroup",
+            "infra.kinds.elasticache_replication_group:ElasticacheReplicationGroup",
+            GROUP,
+        ),
         EntryPoint("AWS::Events::Rule", "infra.kinds.events_rule:EventsRule", GROUP),
         EntryPoint("AWS::Lambda::Function", "infra.kinds.lambda_function:LambdaFunction", GROUP),
         EntryPoint("AWS::Kinesis::Stream", "infra.kinds.kinesis_stream:KinesisStream", GROUP),

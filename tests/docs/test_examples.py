@@ -81,7 +81,7 @@ def test_the_examples_leave_others_alone(world: World) -> None:
         "/app/forgotten": 90,
         "/audit/123456789012": 3653,
     }
-    assert _power(world) == {"parked": "stopped", "busy": "running"}
+    assert _power(world) == {"parked": "stopped", "busy": "running", "desk": "stopped"}
 
 
 def test_every_supported_strategy_has_an_example() -> None:
@@ -131,6 +131,18 @@ def _furnish(world: World) -> None:
         tags = [{"Key": "Name", "Value": name}, {"Key": "parked", "Value": parked}]
         labels = [{"ResourceType": "instance", "Tags": tags}]
         aws.ec2.run_instances(**image, MinCount=1, MaxCount=1, TagSpecifications=labels)
+    labels = [
+        {"ResourceType": "instance", "Tags": [{"Key": "Name", "Value": "desk"}, {"Key": "hours", "Value": "new-york"}]}
+    ]
+    aws.ec2.run_instances(**image, MinCount=1, MaxCount=1, TagSpecifications=labels)
+    aws.sqs.create_queue(QueueName="sandbox-tryout", tags={"expires": "2026-02-28T18:00:00Z"})
+    aws.sqs.create_queue(QueueName="sandbox-in-use", tags={"expires": "2026-12-31T18:00:00Z"})
+    aws.dynamodb.create_table(
+        TableName="sessions",
+        KeySchema=[{"AttributeName": "id", "KeyType": "HASH"}],
+        AttributeDefinitions=[{"AttributeName": "id", "AttributeType": "S"}],
+        ProvisionedThroughput={"ReadCapacityUnits": 50, "WriteCapacityUnits": 20},
+    )
     old = aws.ec2.create_volume(AvailabilityZone="eu-west-1a", Size=100, VolumeType="gp2")["VolumeId"]
     aws.ec2.create_snapshot(VolumeId=old, Description="nightly of the orders database")
     aws.iam.create_role(RoleName="thumbnails", AssumeRolePolicyDocument="{}")

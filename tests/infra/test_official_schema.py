@@ -33,6 +33,7 @@ from tests.infra.official import (
 )
 
 _ANOTHER_NAME = "no call changes it: another one is another index"
+_OF_A_NODE = "DescribeCacheClusters shows it, with each of the group's nodes"
 _NUMBER = "a number that CloudFormation writes as text: schedules and metrics move numbers"
 _GLACIER = "refused: Glacier is GLACIER, which the service shows"
 _NOT_SHOWN = "DescribeInstances does not show it"
@@ -86,8 +87,21 @@ KNOWN: Mapping[str, Mapping[tuple[str, str], str]] = {
         ("writeOnly", "Description"): "DescribeParameters shows it",
         ("writeOnly", "Tier"): "DescribeParameters shows it",
     },
+    "AWS::RDS::DBCluster": {
+        ("bounds", "Tags maxItems"): "ours are added; the service counts",
+    },
     "AWS::RDS::DBInstance": {
         ("writeOnly", "SourceDBInstanceIdentifier"): "shown as ReadReplicaSourceDBInstanceIdentifier",
+    },
+    "AWS::ElastiCache::ReplicationGroup": {
+        ("writeOnly", "CacheParameterGroupName"): _OF_A_NODE,
+        ("writeOnly", "CacheSubnetGroupName"): _OF_A_NODE,
+        ("writeOnly", "EngineVersion"): _OF_A_NODE,
+        ("writeOnly", "KmsKeyId"): "DescribeReplicationGroups shows it",
+        ("writeOnly", "NotificationTopicArn"): _OF_A_NODE,
+        ("writeOnly", "NumNodeGroups"): "DescribeReplicationGroups shows them, one by one",
+        ("writeOnly", "PreferredMaintenanceWindow"): _OF_A_NODE,
+        ("writeOnly", "SecurityGroupIds"): _OF_A_NODE,
     },
     "AWS::Lambda::Function": {
         ("values", "Runtime"): "there are several new ones a year, and Lambda knows which",

@@ -119,9 +119,10 @@ def told(report: RunReport | None) -> Sequence[str]:
     """A run in a few lines, for the message of a failed test."""
     if report is None:
         return ["crashed"]
-    return [
-        f"{one.policy.name}: {[(o.action.verb.value, o.action.title, o.result.value, o.message) for o in one.outcomes]} "
-        f"held={[(h.action.verb.value, h.action.title, h.reason) for h in one.guarded.held]} "
-        f"waiting={[(a.title, a.reason) for a in one.guarded.waiting]} troubles={one.plan.troubles} error={one.error!r}"
-        for one in report.policies
-    ]
+    lines = []
+    for one in (*report.policies, *report.orphans):
+        done = [(o.action.verb.value, o.action.title, o.result.value, o.message) for o in one.outcomes]
+        held = [(h.action.verb.value, h.action.title, h.reason) for h in one.guarded.held]
+        waiting = [(action.title, action.reason) for action in one.guarded.waiting]
+        lines.append(f"{one.policy.name}: {done=} {held=} {waiting=} {one.plan.troubles} {one.error!r}")
+    return lines

@@ -1,4 +1,4 @@
-"""What must hold whatever went wrong. Each is one function, told by name when it fails; the world is asked, not the engine.
+"""What must hold whatever went wrong. Each is one function, named in what it says. The world is asked, not the engine.
 
     Converges          in the end the world is the one that was asked for
     Quiet              and then nothing is written any more
@@ -36,7 +36,14 @@ OWNER_TAGS = {POLICY, KEY, ID, SPEC, DOCUMENT}
 INSTANCE = "AWS::EC2::Instance"
 CREATES = {"CreateQueue", "CreateLogGroup", "PutMetricAlarm", "CreateTable", "RunInstances"}
 DESTROYS = {"DeleteQueue", "DeleteLogGroup", "DeleteAlarms", "DeleteTable", "TerminateInstances"}
-BULK = {"ListQueues", "DescribeLogGroups", "DescribeAlarms", "ListTables", "DescribeInstances", "DescribeInstanceStatus"}
+BULK = {
+    "ListQueues",
+    "DescribeLogGroups",
+    "DescribeAlarms",
+    "ListTables",
+    "DescribeInstances",
+    "DescribeInstanceStatus",
+}
 SOURCES = {"GetParameter", "Scan", "GetObject"}
 
 Found = Mapping[str, Any]
@@ -68,7 +75,9 @@ def owned_only(found: Found, foreign: Found) -> None:
     for kind, name, properties in iterate(dict(foreign)):
         there = found.get(kind, {})
         same = properties in there if isinstance(there, list) else there.get(name) == properties
-        assert same, f"OwnedOnly: {kind} {name} was {properties} and is {there if isinstance(there, list) else there.get(name)}"
+        assert same, (
+            f"OwnedOnly: {kind} {name} was {properties} and is {there if isinstance(there, list) else there.get(name)}"
+        )
 
 
 def never_over(found: Found, foreign: Found, most: int) -> None:
@@ -128,7 +137,11 @@ def is_sense(call: Call) -> bool:
 
 def bounded(calls: list[Call], most: int) -> None:
     assert len(calls) <= most, f"Bounded: {len(calls)} calls in one run, {most} are plenty"
-    writes = Counter((call.name, json.dumps(call.params, sort_keys=True, default=str)) for call in calls if call.mutating and call.number)
+    writes = Counter(
+        (call.name, json.dumps(call.params, sort_keys=True, default=str))
+        for call in calls
+        if call.mutating and call.number
+    )
     twice = [write for write, times in writes.items() if times > 1]
     assert not twice, f"Bounded: written twice in one run: {twice}"
 

@@ -77,7 +77,9 @@ class Trial:
 
     def __post_init__(self) -> None:
         self.foreign = {
-            kind: things for kind, things in prepare(self.world, self.scenario).items() if kind not in self.scenario.ours
+            kind: things
+            for kind, things in prepare(self.world, self.scenario).items()
+            if kind not in self.scenario.ours
         }
         self.found = invariants.settled(self.world)
 

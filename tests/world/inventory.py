@@ -42,6 +42,7 @@ def take(outside: Outside, tables: TableTraps, streams: StreamTraps, region: str
         "AWS::RDS::DBInstance": ("rds", lambda: _databases(client("rds"), "DBInstance")),
         "AWS::RDS::DBCluster": ("rds", lambda: _databases(client("rds"), "DBCluster")),
         "AWS::Lambda::Function": ("lambda", lambda: _functions(client("lambda"))),
+        "AWS::ElastiCache::ReplicationGroup": ("elasticache", lambda: _caches(client("elasticache"))),
         "AWS::Kinesis::Stream": ("kinesis", lambda: _streams(account, region, streams)),
         "AWS::Logs::LogGroup": ("logs", lambda: _log_groups(client("logs"))),
         "AWS::Events::Rule": ("events", lambda: _rules(client("events"))),
@@ -269,6 +270,25 @@ def _function(found: Found) -> Found:
     kept = {key: value for key, value in found["Configuration"].items() if key not in incidental}
     tags = {key: value for key, value in found.get("Tags", {}).items() if key != "setpoint:code"}
     return {**_kept(kept), "Concurrency": found.get("Concurrency"), "Tags": tags}
+
+
+def _caches(elasticache: Any) -> Found:
+    pages = elasticache.get_paginator("describe_replication_groups").paginate()
+    groups = [group for page in pages for group in page["ReplicationGroups"] if group["Status"] != "deleting"]
+    return {group["ReplicationGroupId"]: _cache(elasticache, group) for group in groups}
+
+
+def _cache(elasticache: Any, group: Found) -> Found:
+    incidental = (
+        "ARN",
+        "ConfigurationEndpoint",
+        "NodeGroups",
+        "ReplicationGroupCreateTime",
+        "SnapshottingClusterId",
+        "Status",
+    )
+    kept = {key: value for key, value in group.items() if key not in incidental}
+    return {**_kept(kept), "Tags": _tags(elasticache.list_tags_for_resource(ResourceName=group["ARN"])["TagList"])}
 
 
 def _tags(pairs: list[dict[str, str]]) -> Tags:

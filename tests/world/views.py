@@ -20,7 +20,7 @@ from tests.world.trap import Place, Trap
 for _lock in (threading.Lock, threading.RLock):  # moto's queues hold locks; a copy gets its own
     copyreg.pickle(type(_lock()), lambda _held, make=_lock: (make, ()))  # type: ignore[misc]
 
-LAGGING = frozenset({"sqs", "ec2", "cloudwatch", "dynamodb", "logs", "events"})
+LAGGING = frozenset({"sqs", "ec2", "cloudwatch", "dynamodb", "kinesis", "logs", "events", "sns"})
 """Services whose data is remembered. S3 and STS never lag; moto's SSM cannot be copied; the tag index has no data."""
 KEPT = 32
 

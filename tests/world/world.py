@@ -12,7 +12,7 @@ from unittest.mock import patch
 from moto.core.models import botocore_stubber
 from moto.moto_api._internal import mock_random
 
-from tests.world import inventory, paging, tag_rules, views
+from tests.world import index, inventory, paging, tag_rules, views
 from tests.world.call import Answer, Call, Params, Refused, accepted, refused
 from tests.world.clock import START, Clock
 from tests.world.faults import Fault
@@ -25,6 +25,7 @@ from tests.world.traps_cloudwatch import AlarmTraps
 from tests.world.traps_dynamodb import TableTraps
 from tests.world.traps_ec2 import InstanceTraps
 from tests.world.traps_ecs import ServiceTraps
+from tests.world.traps_elasticache import ReplicationGroupTraps
 from tests.world.traps_kinesis import StreamTraps
 from tests.world.traps_lambda import FunctionTraps
 from tests.world.traps_rds import DatabaseTraps
@@ -65,7 +66,7 @@ class World:
         self.sqs, self.ec2, self.cloudwatch, self.dynamodb = QueueTraps(), InstanceTraps(), AlarmTraps(), TableTraps()
         self.kinesis, self.s3, self.ssm = StreamTraps(), BucketTraps(), ParameterTraps()
         self.autoscaling, self.ecs, self.rds = GroupTraps(), ServiceTraps(), DatabaseTraps()
-        self.functions = FunctionTraps()
+        self.functions, self.elasticache = FunctionTraps(), ReplicationGroupTraps()
         self.traps: dict[str, Trap] = {
             trap.service: trap
             for trap in (
@@ -79,6 +80,7 @@ class World:
                 self.autoscaling,
                 self.ecs,
                 self.functions,
+                self.elasticache,
                 self.rds,
                 TagIndexTraps(),
             )
@@ -97,6 +99,7 @@ class World:
         mock_random.seed(self.seed)
         views.reset()
         self._open.enter_context(patch.object(botocore_stubber, "enabled", True))  # mock_aws, less 4 ms
+        self._open.enter_context(index.completed())
         self._open.enter_context(self._clock)
         HOOKS.world = OUTSIDE.world = self
         return self

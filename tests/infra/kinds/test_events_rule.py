@@ -26,6 +26,21 @@ QUEUE = "arn:aws:sqs:eu-west-1:123456789012:orders"
 PATTERN = {"source": ["orders"], "detail": {"state": ["PLACED", "PAID"]}}
 PLAIN = {"Name": NAME, "EventPattern": PATTERN}
 SCHEDULED = {"Name": NAME, "ScheduleExpression": "rate(5 minutes)", "State": "DISABLED"}
+TASK = {
+    "Id": "task",
+    "Arn": "arn:aws:ecs:eu-west-1:123456789012:cluster/jobs",
+    "RoleArn": "arn:aws:iam::123456789012:role/rules",
+    "EcsParameters": {
+        "TaskDefinitionArn": "arn:aws:ecs:eu-west-1:123456789012:task-definition/nightly",
+        "TaskCount": 2,
+        "CapacityProviderStrategy": [{"CapacityProvider": "FARGATE_SPOT", "Weight": 1, "Base": 0}],
+        "NetworkConfiguration": {
+            "AwsVpcConfiguration": {"Subnets": ["subnet-1", "subnet-2"], "AssignPublicIp": "DISABLED"}
+        },
+        "PlatformVersion": "LATEST",
+        "EnableExecuteCommand": False,
+    },
+}
 RICH = {
     "Name": NAME,
     "Description": "Orders",
@@ -71,7 +86,7 @@ def create(aws: Aws, declared: dict[str, Any]) -> Resource:
     return read(aws, declared["Name"])
 
 
-@pytest.mark.parametrize("declared", [PLAIN, SCHEDULED, RICH])
+@pytest.mark.parametrize("declared", [PLAIN, SCHEDULED, {**SCHEDULED, "Targets": [TASK]}, RICH])
 def test_what_was_created_reads_back_without_a_difference(aws: Aws, declared: dict[str, Any]) -> None:
     KIND.properties.model_validate(declared)
     assert KIND.check(freeze(declared)) is None
@@ -128,6 +143,8 @@ def test_a_pattern_is_compared_as_json(aws: Aws, session: boto3.Session) -> None
         ("State", "ENABLED"),
         ("State", None),
         ("Targets", [{"Id": "queue", "Arn": QUEUE, "Input": '"hello"'}]),
+        ("Targets", [TASK]),
+        ("Targets", [{**TASK, "EcsParameters": {"TaskDefinitionArn": "arn:aws:ecs:a", "TaskCount": None}}]),
         ("Targets", [{"Id": f"t{number}", "Arn": QUEUE} for number in range(5)]),
         ("Targets", None),
     ],

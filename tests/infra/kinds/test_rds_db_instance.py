@@ -552,6 +552,10 @@ def test_what_cannot_work_is_said_before_anything_runs(change: dict[str, Any], w
     assert words in (KIND.check(freeze({**PLAIN, **change})) or "")
 
 
+def test_a_read_replica_does_not_stop() -> None:
+    assert "stops no read replica" in (KIND.check(freeze(replica(PowerState="stopped"))) or "")
+
+
 def test_nulls_with_a_default_are_fine() -> None:
     declared = {**PLAIN, "MultiAZ": None, "MaxAllocatedStorage": None, "EnableCloudwatchLogsExports": None}
     KIND.properties.model_validate(declared)
