@@ -19,8 +19,9 @@ from policies.world import Resource
 
 def spec_of(kind: KindModel, desired: Desired) -> str:
     """The value of `setpoint:spec` for a resource that is as desired."""
-    unreadable = {word: value for word, value in desired.properties.items() if kind.shape.inner(word).has(WriteOnly)}
-    return spec_hash(desired.properties, desired.tags, unreadable)
+    hidden = {word for word in desired.properties if kind.shape.inner(word).has(WriteOnly)}
+    shown = {word: value for word, value in desired.properties.items() if word not in hidden}
+    return spec_hash(shown, desired.tags, {word: desired.properties[word] for word in hidden})
 
 
 def birth_of(desired: Desired) -> str:

@@ -119,8 +119,8 @@ class AutoScalingGroup(Kind):
     def survey(self, aws: Aws, prefixes: Sequence[str]) -> Iterator[Resource]:
         page = {"PageSize": 100}
         for group in aws.pages("autoscaling", "describe_auto_scaling_groups", _GROUPS, PaginationConfig=page):
-            if group["AutoScalingGroupName"].startswith(tuple(prefixes)):
-                yield _parse(group)
+            # All of them, whatever the prefix: GetResources does not find groups, so what left our names shows only here.
+            yield _parse(group)
 
     def read(self, aws: Aws, seen: Resource) -> Resource | None:
         groups = aws.client("autoscaling").describe_auto_scaling_groups(AutoScalingGroupNames=[seen.id])[_GROUPS]

@@ -9,7 +9,7 @@ from pydantic import Field
 
 from policies.errors import RefusedError, WaitError
 from policies.frozen import Json, thaw
-from policies.properties import Default, Properties, Unordered
+from policies.properties import Default, Keyed, Properties, Unordered
 
 MOST = 5
 """Targets that a rule may have."""
@@ -74,8 +74,8 @@ class CapacityProvider(Properties):
     """One provider of a task's capacity."""
 
     CapacityProvider: Annotated[str, Field(min_length=1, max_length=255)]
-    Base: Annotated[int | None, Field(ge=0, le=100_000)] = None
-    Weight: Annotated[int | None, Field(ge=0, le=1000)] = None
+    Base: Annotated[int | None, Field(ge=0, le=100_000), Default(0)] = None
+    Weight: Annotated[int | None, Field(ge=0, le=1000), Default(0)] = None
 
 
 class AwsVpc(Properties):
@@ -98,7 +98,9 @@ class Ecs(Properties):
     TaskDefinitionArn: _Arn
     TaskCount: Annotated[int | None, Field(ge=1), Default(1)] = None
     LaunchType: Literal["EC2", "EXTERNAL", "FARGATE"] | None = None
-    CapacityProviderStrategy: Annotated[list[CapacityProvider] | None, Field(max_length=6), Unordered] = None
+    CapacityProviderStrategy: Annotated[
+        list[CapacityProvider] | None, Field(max_length=6), Keyed("CapacityProvider")
+    ] = None
     NetworkConfiguration: Network | None = None
     PlatformVersion: str | None = None
     Group: str | None = None

@@ -221,7 +221,11 @@ def test_the_survey_is_complete_over_pages(groups: Groups) -> None:
         KIND.create(groups.aws, Desired(name, name, freeze({**small, "AutoScalingGroupName": name})), None)
     assert {seen.id for seen in KIND.survey(groups.aws, ("",))} == names
     assert len(groups.called("DescribeAutoScalingGroups")) == 2
-    assert {seen.id[0] for seen in KIND.survey(groups.aws, ("b-",))} == {"b"}
+
+
+def test_the_survey_shows_what_no_tag_index_would(groups: Groups) -> None:
+    groups.make()
+    assert [seen.id for seen in KIND.survey(groups.aws, ("other-",))] == [NAME]
 
 
 # Updating
