@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from itertools import cycle, islice
 from typing import Any
 
-from bench.worlds import TAG_LIST, World, policy
+from bench.worlds import TAG_LIST, TAGS, World, policy
 
 Json = dict[str, Any]
 POLICIES = 30
@@ -37,6 +37,7 @@ RECIPES: Mapping[str, Json] = {
         "AvailabilityZones": ["${region}a"],
         "MinSize": 0,
         "MaxSize": 1,
+        "Tags": [{**tag, "PropagateAtLaunch": False} for tag in TAG_LIST],
     },
     "AWS::ECS::Service": {
         "Cluster": CLUSTER,
@@ -45,9 +46,16 @@ RECIPES: Mapping[str, Json] = {
         "DesiredCount": 0,
     },
     "AWS::Events::Rule": {"Name": "{name}-${item}", "ScheduleExpression": "rate(5 minutes)"},
-    "AWS::Kinesis::Stream": {"Name": "{name}-${item}", "ShardCount": 1},
     "AWS::SNS::Topic": {"TopicName": "{name}-${item}", "DisplayName": "lab"},
-    "AWS::SSM::Parameter": {"Name": "/{name}/${item}", "Type": "String", "Value": "on"},
+    "AWS::SSM::Parameter": {"Name": "/{name}/${item}", "Type": "String", "Value": "on", "Tags": TAGS},
+    "AWS::RDS::DBInstance": {
+        "DBInstanceIdentifier": "{name}-${item}",
+        "DBInstanceClass": "db.t4g.medium",
+        "Engine": "postgres",
+        "MasterUsername": "lab",
+        "ManageMasterUserPassword": True,
+        "AllocatedStorage": "20",
+    },
     "AWS::EC2::Instance": {"LaunchTemplate": {"LaunchTemplateName": TEMPLATE, "Version": "1"}},
 }
 """What a policy of each kind keeps its resources at. `{name}` is the policy's own name."""
@@ -82,9 +90,9 @@ CUSTODIAN: Mapping[str, str] = {
     "AWS::EC2::Volume": "aws.ebs",
     "AWS::EC2::Snapshot": "aws.ebs-snapshot",
     "AWS::Events::Rule": "aws.event-rule",
-    "AWS::Kinesis::Stream": "aws.kinesis",
     "AWS::SNS::Topic": "aws.sns",
     "AWS::SSM::Parameter": "aws.ssm-parameter",
+    "AWS::RDS::DBInstance": "aws.rds",
 }
 
 

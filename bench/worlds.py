@@ -50,7 +50,7 @@ def policy(name: str, type_: str, properties: Json, items: Sequence[Any], **more
     """A policy that owns one resource per item."""
     return {
         "name": name,
-        "resource": {"type": type_, "properties": {**properties, "Tags": TAG_LIST}},
+        "resource": {"type": type_, "properties": {"Tags": TAG_LIST, **properties}},
         "strategy": {"type": "forEach", "items": {"source": "list", "values": list(items), "maxLength": 24}},
         **more,
     }

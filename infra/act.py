@@ -137,7 +137,7 @@ class _Act:
     def _write_tags(self, found: Resource, change: Change) -> None:
         if change.tags or change.untag:
             with translated(self.kind):
-                self.kind.update(self.aws, found, Change(tags=change.tags, untag=change.untag))
+                self.kind.update(self.aws, found, replace(change, properties={}))
 
     def _delete(self) -> Outcome:
         found = self._fresh()

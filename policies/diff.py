@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from policies.frozen import Json, canonical_text
+from policies.frozen import Json, canonical_text, freeze
 from policies.properties import CreateOnly, JsonDocument, Shape, Unordered, WriteOnly
 
 
@@ -73,7 +73,7 @@ def same(wanted: Json, found: Json, shape: Shape) -> bool:
 
 
 def _meaning(value: Json, shape: Shape) -> Any:
-    if value is None or value == shape.default:
+    if value is None or freeze(value) == freeze(shape.default):
         return None
     if shape.has(JsonDocument):
         return canonical_text(json.loads(value) if isinstance(value, str) else value)

@@ -119,7 +119,7 @@ class AutoScalingGroup(Kind):
     def survey(self, aws: Aws, prefixes: Sequence[str]) -> Iterator[Resource]:
         page = {"PageSize": 100}
         for group in aws.pages("autoscaling", "describe_auto_scaling_groups", _GROUPS, PaginationConfig=page):
-            # All of them, whatever the prefix: GetResources does not find groups, so what left our names shows only here.
+            # All of them, whatever the prefix: GetResources finds no groups, so what left our names shows only here.
             yield _parse(group)
 
     def read(self, aws: Aws, seen: Resource) -> Resource | None:

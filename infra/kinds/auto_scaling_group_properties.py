@@ -174,8 +174,7 @@ def problems(properties: Mapping[str, Json]) -> Iterator[str]:
         if properties.get(word) is None:
             yield f"a group needs {word}"
             return
-    low, high = properties["MinSize"], properties["MaxSize"]
-    desired = properties.get("DesiredCapacity")
+    low, high, desired = properties["MinSize"], properties["MaxSize"], properties.get("DesiredCapacity")
     if not low <= (low if desired is None else desired) <= high:
         yield "MinSize, DesiredCapacity and MaxSize must be in ascending order"
     if (properties.get("LaunchTemplate") is None) == (properties.get("MixedInstancesPolicy") is None):
@@ -206,7 +205,9 @@ def changes(has: Mapping[str, Json], wanted: Mapping[str, Json]) -> dict[str, An
     if wanted.get("MixedInstancesPolicy"):
         wanted = {word: value for word, value in wanted.items() if word != "LaunchTemplate"}
         wanted["MixedInstancesPolicy"] = _told_once(
-            has.get("MixedInstancesPolicy"), wanted["MixedInstancesPolicy"], ("LaunchTemplate", _SPECIFICATION)
+            has.get("MixedInstancesPolicy"),
+            wanted["MixedInstancesPolicy"],
+            ("LaunchTemplate", "LaunchTemplateSpecification"),
         )
     elif wanted.get("LaunchTemplate"):
         wanted.pop("MixedInstancesPolicy", None)
@@ -215,9 +216,6 @@ def changes(has: Mapping[str, Json], wanted: Mapping[str, Json]) -> dict[str, An
     for word in (word for word in wanted if word not in settled):
         raise RefusedError(f"{word} has no default that null could stand for: give a value")
     return _spell(settled)
-
-
-_SPECIFICATION = "LaunchTemplateSpecification"
 
 
 def _told_once(has: Json, wanted: Json, path: tuple[str, ...]) -> dict[str, Any]:

@@ -38,11 +38,7 @@ def sizes(number: Any, values: Sequence[float], present: int = 10, lost: Sequenc
 def moves(number: Any, values: Sequence[float], **words: Any) -> list[tuple[int, int]]:
     """(minute, change) of every step, counted from the first point."""
     told = [words.get("present", 10), *sizes(number, values, **words)]
-    return [
-        (place, after - before)
-        for place, (before, after) in enumerate(zip(told, told[1:], strict=False), 1)
-        if after != before
-    ]
+    return [(place, after - before) for place, (before, after) in enumerate(pairwise(told), 1) if after != before]
 
 
 def flat(*parts: tuple[float, int]) -> list[float]:

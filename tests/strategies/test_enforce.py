@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from policies.claim import claim_of
 from policies.document import Policy
 from policies.frozen import freeze
 from policies.world import Observation, Resource, State
@@ -100,6 +101,37 @@ def test_mistakes_in_a_schedule(words: Any, problem: str) -> None:
     section = {"type": "Test::Agent", "match": ALL}
     (found,) = mistakes(section, type="enforce", set=scheduled(**words))
     assert found.startswith(problem)
+
+
+HOURS = {"days": ["mon"], "from": "08:00", "to": "18:00", "value": {"Size": 3, "Note": "day of ${match.Name}"}}
+
+
+@pytest.mark.parametrize(
+    ("zone", "expected"),
+    [
+        ("UTC", {"Size": 3, "Note": "day of a"}),  # it is Monday, nine o'clock
+        ("America/New_York", {"Size": 0, "Note": "fixed"}),  # and four in the morning there
+        ("Asia/Tokyo", {"Size": 0, "Note": "fixed"}),
+    ],
+)
+def test_what_the_schedule_says_now_is_merged_over_the_declared(zone: str, expected: Any) -> None:
+    section = {"type": "Test::Agent", "match": ALL, "properties": {"Note": "fixed", "Size": 9}}
+    built = policy(section, type="enforce", set=scheduled(timezone=zone, windows=[HOURS]))
+    (desired,) = decide(built, [agent("a")]).desired
+    assert dict(desired.properties) == expected
+
+
+def test_what_one_window_does_not_name_is_left_as_it_is_in_it() -> None:
+    built = policy(
+        {"type": "Test::Agent", "match": ALL}, type="enforce", set=scheduled(otherwise={}, timezone="Asia/Tokyo")
+    )
+    (desired,) = decide(built, [agent("a", Size=1)]).desired
+    assert dict(desired.properties) == {}
+
+
+def test_every_window_is_claimed_at_all_times() -> None:
+    built = policy({"type": "Test::Agent", "match": ALL}, type="enforce", set=scheduled(windows=[HOURS]))
+    assert claim_of(0, built).leaves == {("Size",), ("Note",)}
 
 
 _agents = st.dictionaries(
