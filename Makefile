@@ -4,13 +4,14 @@
 PYTHON ?= python3
 ARCH ?= arm64
 RUNTIME ?= python3.13
+BENCH_PYTHON ?= $(shell python3.13 -c '' 2>/dev/null && echo python3.13 || echo $(PYTHON))
 BIN := .venv/bin
 SAM := .venv-sam/bin/sam
 PIP_INSTALL := pip install --quiet --disable-pip-version-check --no-deps
 LOCK := uv pip compile --quiet --universal --generate-hashes --no-header --no-annotate --python-version 3.11
 
 .DEFAULT_GOAL := help
-.PHONY: help test demo lint format lock build sam-setup clean build-SetpointFunction
+.PHONY: help test demo lint format lock build sam-setup clean build-SetpointFunction bench bench-quick bench-setup
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-10s %s\n", $$1, $$2}' Makefile
@@ -36,6 +37,8 @@ lock: ## renew the lock files (needs uv; add UPGRADE=--upgrade to move versions)
 	@$(LOCK) $(UPGRADE) --extra dev pyproject.toml -o requirements-dev.txt
 	@$(LOCK) --group lambda -c requirements-dev.txt -o requirements-lambda.txt
 	@$(LOCK) $(UPGRADE) --group sam -o requirements-sam.txt
+	@for one in bench/requirements/*.in; do \
+	  $(LOCK) $(UPGRADE) $$one -o requirements-$$(basename $$one .in).txt; done
 
 build: .venv-sam/.installed ## the Lambda artifact: ARCH=arm64|x86_64 RUNTIME=python3.13
 	@PYTHON=$(CURDIR)/.venv-sam/bin/python ARCH=$(ARCH) RUNTIME=$(RUNTIME) SAM_CLI_TELEMETRY=0 \
@@ -43,8 +46,22 @@ build: .venv-sam/.installed ## the Lambda artifact: ARCH=arm64|x86_64 RUNTIME=py
 
 sam-setup: .venv-sam/.installed ## SAM and the Lambda runtime client, in .venv-sam
 
+# The measurements: everything they need is in .bench, a folder that ignores itself.
+bench: bench-setup ## measure Setpoint beside other tools (half an hour), and write docs/performance.md
+	@.bench/emulator/bin/python -m bench $(BENCH)
+
+bench-quick: bench-setup ## the same over small worlds (minutes): to see that it works
+	@.bench/emulator/bin/python -m bench --quick $(BENCH)
+
+bench-setup: .bench/emulator/.installed .bench/ministack/.installed .bench/sdk/.installed \
+             .bench/custodian/.installed .venv-sam/.installed
+	@rm -rf .bench/artifact
+	@env -u PYTHONDONTWRITEBYTECODE ARCH=$(subst aarch64,arm64,$(shell uname -m)) PYTHON=$(CURDIR)/.bench/sdk/bin/python \
+	RUNTIME=$$(.bench/sdk/bin/python -c 'import sys; print("python%d.%d" % sys.version_info[:2])') \
+	.ci/build_artifact.sh .bench/artifact
+
 clean: ## remove what make made
-	@rm -rf .venv .venv-sam .aws-sam .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
+	@rm -rf .venv .venv-sam .bench .aws-sam .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
 
 # `sam build` calls this one. SAM tells make neither the architecture nor the runtime: hence `make build`.
 build-SetpointFunction:
@@ -59,6 +76,20 @@ build-SetpointFunction:
 .venv-sam/.installed: requirements-sam.txt
 	@$(call make-venv,.venv-sam)
 	@.venv-sam/bin/$(PIP_INSTALL) --require-hashes -r requirements-sam.txt
+	@touch $@
+
+.bench/emulator/.installed: requirements-bench.txt
+.bench/ministack/.installed: requirements-bench-ministack.txt
+.bench/custodian/.installed: requirements-bench-custodian.txt
+.bench/sdk/.installed: requirements-lambda.txt
+
+# All alike: one interpreter, locked packages, and byte code that is never checked against its source.
+.bench/%/.installed: PYTHON := $(BENCH_PYTHON)
+.bench/%/.installed:
+	@mkdir -p .bench && echo '*' >.bench/.gitignore
+	@$(call make-venv,.bench/$*)
+	@.bench/$*/bin/$(PIP_INSTALL) --no-compile --require-hashes -r $<
+	@env -u PYTHONDONTWRITEBYTECODE .bench/$*/bin/python -m compileall -q --invalidation-mode unchecked-hash .bench/$*/lib || true
 	@touch $@
 
 define make-venv

@@ -3,22 +3,19 @@
 from __future__ import annotations
 
 import argparse
-import os
-import sys
-import tempfile
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from bench import cold_start, core
-from bench.mixed import ENFORCED, RECIPES, mixed
+from bench.mixed import mixed
 from bench.peers import CUSTODIAN, ONE_THREAD, PEERS, SETPOINT, THREADS, WARM, Peer
 from bench.places import ENVIRONMENTS, ROOT
 from bench.race import Race, Row, Setting
-from bench.report import Results, machine, page, table, versions
+from bench.report import machine, page, table, versions
 from bench.server.stand import Emulator, Stand
-from bench.verdicts import judge
+from bench.verdicts import Results, judge
 from bench.worlds import World, alarms, converge, groups, paced_alarms, queues, retention, tables
 
 PAGE = ROOT / "docs" / "performance.md"
@@ -48,7 +45,7 @@ def heats(quick: bool) -> Iterator[Heat]:
     yield Heat(tables(200 // share), [*PLAIN, *TLS])
     yield Heat(groups(1000 // share), [*PLAIN, *TLS, *RATED])
     yield Heat(retention(1000 // share), PLAIN)
-    yield Heat(mixed(600 // share, [*RECIPES, *ENFORCED]), [*PLAIN, (SETPOINT, "https"), (SETPOINT, "rates")])
+    yield Heat(mixed(600 // share), [*PLAIN, (SETPOINT, "https"), (SETPOINT, "rates")])
     paced = [(SETPOINT, "http"), (SETPOINT, "rates"), (ONE_THREAD, "rates"), (THREADS, "rates")]
     yield Heat(paced_alarms(12 if quick else 60), paced)
     yield Heat(retention(100, 12 if quick else 60), [*paced, (CUSTODIAN, "rates")])
@@ -76,7 +73,9 @@ def main() -> None:
     results = Results(rows, starts, stages)
     verdicts = judge(results)
     about = {**machine(), **versions(), "rounds": str(given.rounds), "took": f"{time.monotonic() - begun:.0f} s"}
-    text = page(results, verdicts, about, command="make bench-quick" if given.quick else "make bench", quick=given.quick)
+    text = page(
+        results, verdicts, about, command="make bench-quick" if given.quick else "make bench", quick=given.quick
+    )
     print(text[text.index("## What it must show") :])
     if not given.worlds or given.write:
         Path(given.write or PAGE).write_text(text)

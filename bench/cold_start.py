@@ -60,7 +60,7 @@ def available() -> bool:
 
 
 def measure(rounds: int) -> list[Start]:
-    """Every candidate's medians, interleaved, after one round that does not count; nothing where there is no emulator."""
+    """Every candidate's medians, interleaved, after one round that does not count; nothing without the emulator."""
     if not available():
         return []
     with tempfile.TemporaryDirectory(prefix="setpoint-cold-") as place:

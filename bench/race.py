@@ -1,4 +1,4 @@
-"""Peers over one world, interleaved: each round runs every peer once in every setting, so that a slow minute hits all."""
+"""Peers over one world, interleaved: a round runs every peer once in every setting, so that a slow minute hits all."""
 
 from __future__ import annotations
 

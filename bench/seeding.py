@@ -1,4 +1,4 @@
-"""Makes a world: Setpoint itself creates what its policies own, directly at the emulator, before anything is measured."""
+"""Makes a world before anything is measured: Setpoint itself creates what its policies own, without the latency."""
 
 from __future__ import annotations
 

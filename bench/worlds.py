@@ -99,7 +99,9 @@ def tables(count: int) -> World:
         "tagging.GetResources": ceil(count / 100),
         **RUN,
     }
-    return World("tables", "tables", f"{count:,} DynamoDB tables", count, made, made, least, options=("--n", str(count)))
+    return World(
+        "tables", "tables", f"{count:,} DynamoDB tables", count, made, made, least, options=("--n", str(count))
+    )
 
 
 def groups(count: int) -> World:

@@ -95,7 +95,7 @@ def spec_hash(properties: Mapping[str, Json], tags: Mapping[str, str], unreadabl
     """Versioned hash of what the policy declares. A mismatch triggers a read, never a blind write.
 
     What the service never shows (`unreadable`, write-only properties) has a second hash of its own: it is the only way
-    to see that it was changed in the policy. Sixteen bits of it: enough to notice an edit, too few to guess a password by.
+    to see that it was changed in the policy. Sixteen bits of it: enough to notice an edit, too few to guess a secret by.
     """
     spec = "v1:" + _digest("spec", canonical_text(properties), canonical_text(tags))
     return f"{spec}:{_digest('unreadable', canonical_text(unreadable))[:4]}" if unreadable else spec
@@ -121,9 +121,10 @@ def chain(owner: Owner | str, key_tag: str, birth: str) -> Iterator[str]:
 
 def next_tokens(owner: Owner, key: str, birth: str, dead: tuple[Resource, ...]) -> tuple[str, ...]:
     """The tokens to try for a slot, in order: those after the newest visible dead one, at most sixteen."""
-    tokens = list(islice(chain(owner, tag_value(key), birth), CHAIN_LENGTH))
-    used = {resource.token for resource in dead}
-    start = max((place + 1 for place, token in enumerate(tokens) if token in used), default=0)
+    used = {resource.token for resource in dead} - {None}
+    looked = CHAIN_LENGTH if used else 0
+    tokens = list(islice(chain(owner, tag_value(key), birth), looked + CHAIN_STEPS))
+    start = max((place + 1 for place, token in enumerate(tokens[:looked]) if token in used), default=0)
     return tuple(tokens[start : start + CHAIN_STEPS])
 
 

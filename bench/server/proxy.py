@@ -1,4 +1,4 @@
-"""A proxy in front of the emulator that answers like AWS from the same region: after 20 ms, and not more often than AWS.
+"""A proxy that makes an emulator answer as AWS does in the same region: after 20 ms, and not more often than AWS.
 
 It counts every call as `service.Operation`. A reply leaves no sooner than the latency after its request came in, so an
 emulator that is faster than that costs nothing; and replies to reads are kept and given again until something is

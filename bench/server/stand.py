@@ -1,4 +1,4 @@
-"""The test stand: an emulator and the proxy in front of it, on free ports of the loopback, for as long as it is open."""
+"""The test stand: an emulator and the proxy in front of it, on free ports of the loopback, while it is open."""
 
 from __future__ import annotations
 
@@ -85,10 +85,11 @@ class Stand(AbstractContextManager["Stand"]):
         self.flush()
 
     def _start(self, command: list[str]) -> None:
-        log = Path(self._folder.name, f"{len(self._processes)}.log").open("wb")
-        self._processes.append(
-            subprocess.Popen(command, cwd=ROOT, env=self._environment(), stdout=log, stderr=log, stdin=subprocess.DEVNULL)
-        )
+        with Path(self._folder.name, f"{len(self._processes)}.log").open("wb") as log:
+            process = subprocess.Popen(
+                command, cwd=ROOT, env=self._environment(), stdout=log, stderr=log, stdin=subprocess.DEVNULL
+            )
+        self._processes.append(process)
         cpus = sorted(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else []
         if self._pinned and len(cpus) > 1:
             os.sched_setaffinity(self._processes[-1].pid, {cpus[-1]})

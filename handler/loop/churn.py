@@ -16,6 +16,8 @@ from policies.frozen import canonical_text
 WITHIN = timedelta(hours=1)
 TIMES = 3
 
+_WROTE = frozenset({Result.DONE, Result.PARTIAL})
+
 Correction = tuple[str, str, str, str]
 
 
@@ -28,11 +30,7 @@ class Churn:
     def note(self, outcomes: Iterable[Outcome], now: datetime) -> Iterator[Trouble]:
         """Remember these corrections; a Trouble for each that was made three times within an hour."""
         for outcome in outcomes:
-            if (
-                outcome.action.verb is Verb.UPDATE
-                and outcome.result is Result.DONE
-                and outcome.action.change.differences
-            ):
+            if outcome.action.verb is Verb.UPDATE and outcome.result in _WROTE and outcome.action.change.differences:
                 times = self._times(outcome.action, now)
                 if len(times) >= TIMES:
                     what = ", ".join(map(str, outcome.action.change.differences))

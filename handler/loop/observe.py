@@ -7,11 +7,11 @@ from datetime import datetime, timedelta
 from hashlib import blake2b
 from typing import Any
 
-from handler.loop.plan import pair
+from handler.loop.pairing import pair
 from policies.document import Policy
 from policies.drift import spec_of
 from policies.frozen import freeze
-from policies.identity import SPEC, Owner, claimed_by, proves
+from policies.identity import SPEC, Owner, claimed_by, marked_at, proves
 from policies.match import selects
 from policies.names import NamePattern, renders
 from policies.strategy import Decision
@@ -57,7 +57,7 @@ def reads(
     """
     every = TICK if thorough or policy.strategy.looks_every_run else policy.clause.drift_check
     if policy.match is not None:
-        yield from _matched(policy, census, every, now)
+        yield from _matched(policy, decision, census, every, now)
         return
     chosen: dict[str, Resource] = {}
     for place, resource in pair(policy, decision, seen).items():
@@ -78,14 +78,26 @@ def _due(policy: Policy, resource: Resource, spec: str, every: timedelta, now: d
     return (resource.tags or {}).get(SPEC) != spec or its_turn(resource, every, now)
 
 
-def _matched(policy: Policy, census: Sequence[Resource], every: timedelta, now: datetime) -> Iterator[Resource]:
-    """Matched resources carry no spec hash: each is read once per drift check, or when it takes a read to select it."""
+def _matched(
+    policy: Policy, decision: Decision, census: Sequence[Resource], every: timedelta, now: datetime
+) -> Iterator[Resource]:
+    """Matched resources carry no spec hash: each is read once per drift check, or when it takes a read to select it.
+
+    Those whose grace is over are read all at once: how many are to go must be known before any goes.
+    """
     for one in known_untagged(one for one in census if one.alive):
         verdict = selects(policy.match or (), policy.exceptions, one)
         if verdict is False:
             continue
-        if (one.properties is None or verdict is None) and its_turn(one, every, now):
+        if (one.properties is None or verdict is None) and (
+            its_turn(one, every, now) or _is_over(policy, decision, one, now)
+        ):
             yield one
+
+
+def _is_over(policy: Policy, decision: Decision, one: Resource, now: datetime) -> bool:
+    since = None if decision.grace is None else marked_at(one.tags, policy.owner, one.id)
+    return since is not None and decision.grace is not None and now - since >= decision.grace
 
 
 def its_turn(resource: Resource, every: timedelta, now: datetime) -> bool:

@@ -12,7 +12,7 @@ from infra.metrics import read_metrics
 from policies.errors import DeniedError
 from policies.numbers.metric import Answer, Failed, Metric, MetricQuery, Series
 from policies.world import Scope
-from tests.world import Fault, FaultKind, World
+from tests.world import Fault, World
 from tests.world.call import Call
 
 MINUTE = timedelta(minutes=1)
@@ -70,7 +70,7 @@ def test_the_span_is_the_longest_and_starts_at_a_multiple_of_the_periods(world: 
 
 
 def test_what_cannot_be_done_for_anyone_is_raised(world: World) -> None:
-    world.inject(Fault(at=1, kind=FaultKind.DENIED))
+    world.inject(Fault(at=lambda call: call.operation == "GetMetricData", kind="denied", times=None))
     with pytest.raises(DeniedError, match="cloudwatch:GetMetricData"):
         read(world, query("A"))
 

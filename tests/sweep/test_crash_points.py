@@ -2,7 +2,7 @@
 
 `SWEEP=full` strikes every call in every way. By default those are left out that the engine cannot tell apart: a crash
 at a read, or before a write, is a crash after the write before it, so that a crash after each write and one before the
-first are all there are; the three refusals take turns at the writes. Of the reads every second one is struck, each in
+first are all there are; the three refusals take turns at the writes. Of the reads every fourth one is struck, each in
 one of the four ways that are left.
 """
 
@@ -44,7 +44,7 @@ def _has_turn(kind: FaultKind, mutating: bool, turn: int) -> bool:
         case _ if mutating:
             return REFUSALS[turn % 3] == kind
         case _:
-            return turn % 2 == 0 and FAILURES[turn // 2 % 4] == kind
+            return turn % 4 == 0 and FAILURES[turn // 4 % 4] == kind
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -9,7 +9,7 @@ from c7n.resources import load_resources
 from c7n.utils import local_session
 
 load_resources(("aws.sqs",))
-session = local_session(lambda: custodian.boto3.Session())
+session = local_session(custodian.boto3.Session)
 s3, sqs, tagging = (session.client(service) for service in ("s3", "sqs", "resourcegroupstaggingapi"))
 
 
