@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from bench import cold_start, core
-from bench.mixed import mixed
+from bench.mixed import known_kinds, mixed
 from bench.peers import CUSTODIAN, ONE_THREAD, PEERS, SETPOINT, THREADS, WARM, Peer
 from bench.places import ENVIRONMENTS, ROOT
 from bench.race import Race, Row, Setting
@@ -45,7 +45,7 @@ def heats(quick: bool) -> Iterator[Heat]:
     yield Heat(tables(200 // share), [*PLAIN, *TLS])
     yield Heat(groups(1000 // share), [*PLAIN, *TLS, *RATED])
     yield Heat(retention(1000 // share), PLAIN)
-    yield Heat(mixed(600 // share), [*PLAIN, (SETPOINT, "https"), (SETPOINT, "rates")])
+    yield Heat(mixed(600 // share, known_kinds()), [*PLAIN, (SETPOINT, "https"), (SETPOINT, "rates")])
     paced = [(SETPOINT, "http"), (SETPOINT, "rates"), (ONE_THREAD, "rates"), (THREADS, "rates")]
     yield Heat(paced_alarms(12 if quick else 60), paced)
     yield Heat(retention(100, 12 if quick else 60), [*paced, (CUSTODIAN, "rates")])
@@ -74,7 +74,12 @@ def main() -> None:
     verdicts = judge(results)
     about = {**machine(), **versions(), "rounds": str(given.rounds), "took": f"{time.monotonic() - begun:.0f} s"}
     text = page(
-        results, verdicts, about, command="make bench-quick" if given.quick else "make bench", quick=given.quick
+        results,
+        verdicts,
+        about,
+        known_kinds(),
+        command="make bench-quick" if given.quick else "make bench",
+        quick=given.quick,
     )
     print(text[text.index("## What it must show") :])
     if not given.worlds or given.write:

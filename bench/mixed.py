@@ -79,9 +79,8 @@ LEFT_OUT: Mapping[str, str] = {
 """Kinds without a recipe, and why."""
 
 
-def mixed(count: int) -> World:
-    """`count` resources over thirty policies, of every kind that has a recipe here and that the artifact knows."""
-    kinds = _known_kinds()
+def mixed(count: int, kinds: Sequence[str]) -> World:
+    """`count` resources over thirty policies, of those of these kinds that have a recipe here."""
     served = [kind for kind in RECIPES if kind in kinds]
     each = [f"{at:03d}" for at in range(max(1, count // POLICIES))]
     enforced = [_enforced(kind) for kind in ENFORCED if kind in kinds]
@@ -120,8 +119,13 @@ def custodian(world: World) -> Json:
     }
 
 
-def _known_kinds() -> Sequence[str]:
-    """The registry of the artifact."""
+def left_out(kinds: Sequence[str]) -> Mapping[str, str]:
+    """Which of these kinds are not in the mixed world, and why."""
+    return {kind: LEFT_OUT.get(kind, "no recipe yet") for kind in kinds if kind not in {**RECIPES, **ENFORCED}}
+
+
+def known_kinds() -> Sequence[str]:
+    """What the registry of the artifact names."""
     program = "import json; from infra.kinds.registry import KINDS; print(json.dumps(list(KINDS)))"
     environment = {**clean_environment(), "PYTHONPATH": str(ARTIFACT)}
     command = [python_of("sdk"), "-S", "-c", program]

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
-from bench.mixed import LEFT_OUT
+from bench.mixed import left_out
 from bench.peers import PEERS
 from bench.places import ROOT, libraries_of
 from bench.race import Row
@@ -61,7 +61,15 @@ def table(rows: Sequence[Row]) -> str:
     return "\n".join([*head, *(_line(_cells(row, _base(row, rows))) for row in rows), ""])
 
 
-def page(results: Results, verdicts: Sequence[Verdict], about: Mapping[str, str], *, command: str, quick: bool) -> str:
+def page(
+    results: Results,
+    verdicts: Sequence[Verdict],
+    about: Mapping[str, str],
+    kinds: Sequence[str],
+    *,
+    command: str,
+    quick: bool,
+) -> str:
     """The whole page."""
     worlds = dict.fromkeys(row.world for row in results.rows)
     return "\n".join(
@@ -81,7 +89,7 @@ def page(results: Results, verdicts: Sequence[Verdict], about: Mapping[str, str]
             *_verdicts(verdicts),
             "## How it was measured\n",
             COMPARED,
-            *_left_out(),
+            *_left_out(kinds),
         ]
     )
 
@@ -195,9 +203,9 @@ def _verdicts(verdicts: Sequence[Verdict]) -> Iterator[str]:
     yield "\nThat none of it weakens a guarantee is shown by the sweeps of `make test`, which run the same code.\n"
 
 
-def _left_out() -> Iterator[str]:
+def _left_out(kinds: Sequence[str]) -> Iterator[str]:
     yield "Not in the mixed world:\n"
-    for kind, reason in LEFT_OUT.items():
+    for kind, reason in left_out(kinds).items():
         yield f"- `{kind}`: {reason}"
     yield ""
 

@@ -99,6 +99,7 @@ def _rates(results: Results) -> Iterator[Verdict]:
             how = (
                 f"{row.wall:.2f} s, token buckets {floor(wanted):.2f} s, without rates {free.wall if free else 0:.2f} s"
             )
+            how += f"; {_done(row)}"
             yield Verdict(4, f"{row.world}: wall under the rates, of the floor", 1.1, row.wall / least, how)
 
 
@@ -175,6 +176,12 @@ def _ratio(number: int, promise: str, most: float, ours: Row | None, theirs: Row
     unit = {"wall": " s", "cpu": " s", "peak": " MiB", "calls": ""}[of]
     digits = 0 if of in ("calls", "peak") else 2
     return Verdict(number, promise, most, mine / other, f"{mine:.{digits}f} of {other:.{digits}f}{unit}")
+
+
+def _done(row: Row) -> str:
+    """What a run changed, and what it left for the next."""
+    told = row.summary.get("summary", {})
+    return f"changed {sum(told.get(word, 0) for word in ('Created', 'Updated', 'Deleted'))} of {told.get('Drift', 0)}"
 
 
 def _against_least(row: Row | None) -> str:

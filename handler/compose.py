@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from concurrent.futures import Executor
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from handler.loop.reconcile import Moment
 from handler.loop.run import RunReport, run
 from infra.cloud import AwsCloud
 from infra.kinds.registry import KINDS
-from infra.store import Shelf, load
+from infra.store import Kept, Shelf, load
 from policies.estate import Estate, parse_estate
 from policies.vocabulary import Vocabulary
 from policies.world import Scope
@@ -25,6 +25,8 @@ class Setpoint:
     vocabulary: Vocabulary
     executor: Executor
     places: tuple[str, ...]
+    kept: Kept = field(default_factory=dict)
+    parsed: dict[object, Estate] = field(default_factory=dict)
 
     @property
     def home(self) -> Scope:
@@ -32,10 +34,13 @@ class Setpoint:
         return Scope(self.vocabulary.account, self.vocabulary.region)
 
     def load(self) -> tuple[Shelf, Estate]:
-        """Every document, parsed and proven disjoint."""
-        shelf = load(self.places, lambda: self.cloud.aws(self.home), self.executor)
-        bodies = ((stored.name, stored.generation, stored.body) for stored in shelf.documents)
-        return shelf, parse_estate(bodies, self.vocabulary, shelf.full)
+        """Every document, parsed and proven disjoint; as it was parsed before, where nothing was written since."""
+        shelf = load(self.places, lambda: self.cloud.aws(self.home), self.executor, self.kept)
+        if shelf not in self.parsed:
+            bodies = ((stored.name, stored.generation, stored.body) for stored in shelf.documents)
+            self.parsed.clear()
+            self.parsed[shelf] = parse_estate(bodies, self.vocabulary, shelf.full)
+        return shelf, self.parsed[shelf]
 
     def run(self, estate: Estate, moment: Moment) -> RunReport:
         """One run; nothing is written to a cloud that is not writable."""

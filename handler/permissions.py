@@ -8,7 +8,7 @@ from typing import Any
 from infra.kinds.registry import KINDS
 from infra.session import UNKNOWN
 from policies.document import Policy, PolicyDocument
-from policies.identity import POLICY
+from policies.identity import MARKED, POLICY
 from policies.items import DynamodbTableItems, ResourceItems, S3ObjectItems, SsmParameterItems
 from policies.numbers.metric import MetricQuery
 from policies.strategy import Signal
@@ -96,6 +96,10 @@ def _writes(policies: Sequence[Policy], controller: str, sweeping: Collection[st
     if deletes:
         ours = {"StringLike": {f"aws:ResourceTag/{POLICY}": f"{controller}/*"}}
         yield _allow(_actions(deletes, "delete"), "*", {**ours, **_in(deletes)})
+    expiring = [one for one in policies if one.match is not None and one.strategy.claims_existence(owning=False)]
+    if expiring:
+        marked = {"StringLike": {f"aws:ResourceTag/{MARKED}": "*"}}
+        yield _allow(_actions(expiring, "delete"), "*", {**marked, **_in(expiring)})
 
 
 def _actions(policies: Iterable[Policy], verb: str) -> set[str]:

@@ -15,7 +15,7 @@ from typing import Any
 
 from infra.aws import Aws
 from infra.refusals import translated
-from policies.errors import RefusedError
+from policies.errors import DeniedError, RefusedError
 from policies.numbers.metric import Answer, Failed, MetricQuery, Series
 
 _DAY = 86_400
@@ -27,6 +27,8 @@ def read_metrics(aws: Aws, queries: Sequence[MetricQuery], now: datetime) -> Map
     try:
         with translated():
             return _answers(queries, _pages(aws, queries, now), now)
+    except DeniedError:
+        raise
     except RefusedError as refused:
         if len(queries) == 1:
             return {queries[0].signal_key: Failed(str(refused))}

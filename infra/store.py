@@ -35,12 +35,20 @@ class Shelf:
     full: bool
 
 
-def load(places: Sequence[str], aws: Callable[[], Aws], executor: Executor) -> Shelf:
+Kept = dict[str, tuple[str, Stored]]
+"""What a warm function fetched before: by place, the listing's word for that very version, and the document."""
+
+
+def load(places: Sequence[str], aws: Callable[[], Aws], executor: Executor, kept: Kept | None = None) -> Shelf:
     """Every document at the places: local files and folders, `s3://bucket/prefix/` or `s3://bucket/key.json`.
 
-    Complete, or it raises: a document that cannot be read is not a document that was removed.
+    Complete, or it raises: a document that cannot be read is not a document that was removed. What is `kept` and was
+    not written since is not fetched again.
     """
-    shelves = [_s3(place, aws(), executor) if place.startswith("s3://") else _local(Path(place)) for place in places]
+    kept = {} if kept is None else kept
+    shelves = [
+        _s3(place, aws(), executor, kept) if place.startswith("s3://") else _local(Path(place)) for place in places
+    ]
     documents = [document for shelf in shelves for document in shelf.documents]
     names = [document.name for document in documents]
     twice = sorted({name for name in names if names.count(name) > 1})
@@ -69,18 +77,26 @@ def _file(path: Path) -> Stored:
     return Stored(path.name.removesuffix(".json"), hashlib.sha256(body).hexdigest()[:12], body)
 
 
-def _s3(place: str, aws: Aws, executor: Executor) -> Shelf:
+def _s3(place: str, aws: Aws, executor: Executor, kept: Kept) -> Shelf:
     bucket, _, key = place.removeprefix("s3://").partition("/")
     if key.endswith(".json"):
         return Shelf((_fetch(aws, bucket, key, Path(key).stem),), stopped=False, full=False)
     prefix = key if not key or key.endswith("/") else f"{key}/"
     with translated():
-        keys = [found["Key"] for found in aws.pages("s3", "list_objects_v2", "Contents", Bucket=bucket, Prefix=prefix)]
-    wanted = list(_documents(keys, prefix))
+        listed = aws.pages("s3", "list_objects_v2", "Contents", Bucket=bucket, Prefix=prefix)
+        versions = {found["Key"]: f"{found['ETag']} {found['LastModified'].isoformat()}" for found in listed}
+    wanted = list(_documents(list(versions), prefix))
     if not wanted:
         raise SenseError(f"s3://{bucket}/{prefix} holds no policy document: there is no *.json directly under it")
-    futures = [executor.submit(_fetch, aws, bucket, f"{prefix}{name}.json", name) for name in wanted]
-    return Shelf(tuple(future.result() for future in futures), f"{prefix}{STOP}" in keys, full=True)
+    futures = {}
+    for name in wanted:
+        key = f"{prefix}{name}.json"
+        if kept.get(f"{bucket}/{key}", ("", None))[0] != versions[key]:
+            futures[key] = executor.submit(_fetch, aws, bucket, key, name)
+    for key, future in futures.items():
+        kept[f"{bucket}/{key}"] = (versions[key], future.result())
+    documents = tuple(kept[f"{bucket}/{prefix}{name}.json"][1] for name in wanted)
+    return Shelf(documents, f"{prefix}{STOP}" in versions, full=True)
 
 
 def _documents(keys: Sequence[str], prefix: str) -> Iterator[str]:

@@ -40,6 +40,7 @@ class Desired:
     """One resource that should exist as declared, or (with `of`) one matched resource that should look so.
 
     `properties` are rendered, without tags; `initial` applies at creation only and is never compared.
+    `spec` is the hash of what is declared, where it is known already (`policies/drift.py`).
     """
 
     key: str
@@ -48,6 +49,7 @@ class Desired:
     tags: Mapping[str, str] = field(default_factory=lambda: NOTHING)
     initial: Mapping[str, Json] = field(default_factory=lambda: NOTHING)
     of: str | None = None
+    spec: str = field(default="", compare=False)
 
 
 @dataclass(frozen=True, slots=True)

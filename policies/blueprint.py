@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from pydantic import ValidationError
 
 from policies.action import Desired
+from policies.drift import hash_of
 from policies.frozen import NOTHING, Json, freeze, merge, thaw
-from policies.items import WHOLE, Item, ItemSource, Skipped, select, show
+from policies.items import WHOLE
 from policies.kind import KindModel
 from policies.problems import summary
 from policies.template import RenderError, Template, Text, placeholders, render
@@ -61,6 +62,16 @@ class Blueprint:
         return frozenset(".".join(one.path) or WHOLE for one in placeholders((*named, *texts)) if one.root == "item")
 
     @cached_property
+    def rendered(self) -> dict[tuple[str, Json], Desired | str | None]:
+        """What items were rendered to before (`policies/fitting.py`)."""
+        return {}
+
+    @cached_property
+    def owned(self) -> dict[str, tuple[Desired, Desired]]:
+        """By key: what was desired, and the same with its owner tags (`handler/loop/toward.py`)."""
+        return {}
+
+    @cached_property
     def item_words(self) -> frozenset[str]:
         """The words that placeholders ask items for: `QueueName` of `${item.QueueName}`."""
         used = placeholders((self.properties, self.initial))
@@ -80,47 +91,14 @@ class Blueprint:
     def _desired(self, key: str | None, declared: Mapping[str, Json], initial: Mapping[str, Json]) -> Desired:
         name = self.kind.name(declared)
         tags = {**self.kind.declared_tags(initial), **self.kind.declared_tags(declared)}
-        return Desired(
+        desired = Desired(
             key=key or name or "",
             name=name,
             properties=freeze(self.kind.without_tags(declared)),
             tags=freeze(tags),
             initial=freeze(self.kind.without_tags(initial)),
         )
-
-
-@dataclass(frozen=True, slots=True)
-class Fitted:
-    """What became of the items of a source."""
-
-    desired: tuple[Desired, ...]
-    skipped: tuple[Skipped, ...]
-    spared: frozenset[str]
-    """Names and keys that two items fight for: neither is made, and what is there already stays."""
-
-
-def fit(blueprint: Blueprint, source: ItemSource, values: Iterable[Json], **scope: Json) -> Fitted:
-    """One desired resource per usable item. Two items with one identity: both skipped, and what exists is spared."""
-    skipped: list[Skipped] = []
-    made: dict[str, list[tuple[Item, Desired]]] = {}
-    for item in select(source, tuple(values), blueprint.text_fields):
-        if isinstance(item, Skipped):
-            skipped.append(item)
-            continue
-        try:
-            desired = blueprint.render(item.key, item=item.value, **scope)
-        except UnfitError as error:
-            skipped.append(Skipped(item.place, show(item.value), str(error)))
-            continue
-        made.setdefault(desired.name or desired.key, []).append((item, desired))
-    alone = tuple(twins[0][1] for twins in made.values() if len(twins) == 1)
-    fights = {name: twins for name, twins in made.items() if len(twins) > 1}
-    skipped += [
-        Skipped(item.place, show(item.value), f"{len(twins)} items have the identity {name!r}")
-        for name, twins in fights.items()
-        for item, _ in twins
-    ]
-    return Fitted(alone, tuple(sorted(skipped, key=lambda one: one.place)), frozenset(fights))
+        return replace(desired, spec=hash_of(self.kind, desired))
 
 
 def match_scope(resource: Resource) -> Mapping[str, Json]:

@@ -13,12 +13,19 @@ from policies.diff import Difference, diff
 from policies.frozen import Json, freeze, merge
 from policies.identity import MARKED, PENDING, SPEC, Owner, owner_tags, spec_hash, unreadable_hash
 from policies.kind import KindModel
-from policies.properties import WriteOnly
+from policies.properties import JsonDocument, Shape, WriteOnly
 from policies.world import Resource
+
+UNCHANGED = Change()
 
 
 def spec_of(kind: KindModel, desired: Desired) -> str:
     """The value of `setpoint:spec` for a resource that is as desired."""
+    return desired.spec or hash_of(kind, desired)
+
+
+def hash_of(kind: KindModel, desired: Desired) -> str:
+    """The spec hash, made anew."""
     hidden = {word for word in desired.properties if kind.shape.inner(word).has(WriteOnly)}
     shown = {word: value for word, value in desired.properties.items() if word not in hidden}
     return spec_hash(shown, desired.tags, {word: desired.properties[word] for word in hidden})
@@ -33,7 +40,8 @@ def own(
     kind: KindModel, desired: Desired, owner: Owner, document: str, spec: str | None = None, birth: str | None = None
 ) -> Desired:
     """The desired resource with its owner tags."""
-    spec, birth = spec or spec_of(kind, desired), birth or birth_of(desired)
+    spec = spec or spec_of(kind, desired)
+    birth = birth or ("" if desired.name else birth_of(desired))
     tags = owner_tags(owner, document, desired.key, desired.name, spec, birth)
     return replace(desired, tags=freeze({**desired.tags, **tags}))
 
@@ -47,13 +55,16 @@ def unfinished(desired: Desired, actual: Resource) -> Desired:
 
 def drift(kind: KindModel, desired: Desired, actual: Resource, *, unmark: bool = True) -> Change:
     """The change that makes `actual` as desired; empty where nothing differs as far as is known."""
+    tags = actual.tags or {}
+    marked = unmark and MARKED in tags
+    if actual.properties is None and not marked and desired.tags.items() <= tags.items():
+        return UNCHANGED
     differences = () if actual.properties is None else diff(desired.properties, actual.properties, kind.shape)
     differences += tuple(_unreadable(kind, desired, actual))
-    tags = actual.tags or {}
     return Change(
-        properties=_whole(desired, actual, differences),
+        properties=_whole(kind, desired, actual, differences),
         tags=freeze({key: value for key, value in desired.tags.items() if tags.get(key) != value}),
-        untag=frozenset({MARKED} & tags.keys()) if unmark else frozenset(),
+        untag=frozenset({MARKED}) if marked else frozenset(),
         differences=differences,
     )
 
@@ -67,9 +78,19 @@ def _unreadable(kind: KindModel, desired: Desired, actual: Resource) -> Iterator
                 yield Difference((word,), "(not readable)", value, kind.create_only(word))
 
 
-def _whole(desired: Desired, actual: Resource, differences: tuple[Difference, ...]) -> Mapping[str, Json]:
+def _whole(
+    kind: KindModel, desired: Desired, actual: Resource, differences: tuple[Difference, ...]
+) -> Mapping[str, Json]:
     """Whole top-level properties to write: what is declared, over what is there."""
+    found, shape = actual.properties or {}, kind.shape
     words = dict.fromkeys(difference.path[0] for difference in differences)
-    found = actual.properties or {}
-    whole: Mapping[str, Json] = freeze({word: merge(found.get(word), desired.properties[word]) for word in words})
-    return whole
+    whole = {word: _over(found.get(word), desired.properties[word], shape.inner(word)) for word in words}
+    frozen: Mapping[str, Json] = freeze(whole)
+    return frozen
+
+
+def _over(found: Json, declared: Json, shape: Shape) -> Json:
+    """Objects merged key by key; a JSON document is one value, so what was left out of it goes."""
+    if shape.has(JsonDocument) or not (isinstance(found, Mapping) and isinstance(declared, Mapping)):
+        return declared
+    return {**found, **{key: _over(found.get(key), value, shape.inner(key)) for key, value in declared.items()}}

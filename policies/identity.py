@@ -95,7 +95,7 @@ def spec_hash(properties: Mapping[str, Json], tags: Mapping[str, str], unreadabl
     """Versioned hash of what the policy declares. A mismatch triggers a read, never a blind write.
 
     What the service never shows (`unreadable`, write-only properties) has a second hash of its own: it is the only way
-    to see that it was changed in the policy. Sixteen bits of it: enough to notice an edit, too few to guess a secret by.
+    to see that it was changed in the policy. Sixteen bits: enough to notice an edit, too few to guess a secret by.
     """
     spec = "v1:" + _digest("spec", canonical_text(properties), canonical_text(tags))
     return f"{spec}:{_digest('unreadable', canonical_text(unreadable))[:4]}" if unreadable else spec

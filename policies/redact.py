@@ -18,7 +18,10 @@ _SECRET_TEXT = re.compile(
     r"|\beyJ[\w-]{8,}\.[\w-]{8,}\.[\w-]*"  # JSON web tokens
     r"|(?<=://)[^/\s:@]+:[^/\s@]+(?=@)"  # user:password in a URL
 )
-_SECRET_ASSIGNED = re.compile(r"""((?:password|passwd|secret|token|api[_-]?key|access[_-]?key|private[_-]?key|credential)s?["']?\s*[=:]\s*["']?)[^\s&;,'"}]+""", re.IGNORECASE)
+_SECRET_ASSIGNED = re.compile(
+    r"""((?:password|passwd|secret|token|api[_-]?key|access[_-]?key|private[_-]?key|credential)s?["']?\s*[=:]\s*["']?)[^\s&;,'"}]+""",
+    re.IGNORECASE,
+)
 
 
 def redact(text: str) -> str:

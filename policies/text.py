@@ -59,7 +59,9 @@ def read_json(body: bytes, limit: int = LIMIT, depth: int = DEPTH) -> Json:
 
 def _decode(body: bytes, limit: int) -> str:
     if len(body) > limit:
-        raise _broken(f"the document has more than {limit} bytes, which is the most that is allowed; split it into several documents")
+        raise _broken(
+            f"the document has more than {limit} bytes, the most that is allowed; split it into several documents"
+        )
     try:
         text = body.decode("utf-8-sig")
     except UnicodeDecodeError as error:

@@ -9,7 +9,8 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from policies.action import Trouble
-from policies.blueprint import Blueprint, UnfitError, fit
+from policies.blueprint import Blueprint, UnfitError
+from policies.fitting import fit
 from policies.frozen import Json
 from policies.items import Items
 from policies.names import Blank

@@ -14,7 +14,8 @@ from typing import Annotated, Any, ClassVar, Literal
 from pydantic import AfterValidator, Field, PlainValidator, WithJsonSchema, model_validator
 
 from policies.action import Desired, Trouble
-from policies.blueprint import Blueprint, Fitted, UnfitError, fit
+from policies.blueprint import Blueprint, UnfitError
+from policies.fitting import Fitted, fit
 from policies.frozen import NOTHING, Json, freeze
 from policies.grammar import Grammar, brief, mistake
 from policies.identity import KEY, tag_value
@@ -241,7 +242,7 @@ def _named(one: Desired, there: Resource, blueprint: Blueprint, phase: str) -> D
         properties = {word: value for word, value in properties.items() if not kind.create_only(word)}
     parts = (there.name or "").split("/", len(kind.identifiers) - 1) if kind.named else []
     named = {word: part for word, part in zip(kind.identifiers, parts, strict=False) if word in one.properties}
-    return replace(one, name=there.name if kind.named else one.name, properties=freeze(properties | named))
+    return replace(one, name=there.name if kind.named else one.name, properties=freeze(properties | named), spec="")
 
 
 def patched(target: Template, patch: Template) -> Template:

@@ -1,7 +1,7 @@
 """Setpoint as Lambda runs it: the artifact's own handler, once or several times in one process, each time on demand.
 
-Run by a Python without site-packages (-S) whose PYTHONPATH is the artifact. One line that begins with @ tells what a run
-took. With --on-demand there is a run for every line on stdin, with --until-quiet there are runs until one changes nothing.
+Run by a Python without site-packages (-S) whose PYTHONPATH is the artifact. One line that begins with @ tells what a
+run took. With --on-demand there is a run for each line on stdin, with --until-quiet runs until one changes nothing.
 """
 
 import argparse

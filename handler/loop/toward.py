@@ -106,8 +106,18 @@ class Toward:
         """With the owner tags that this resource should carry; a nameless one keeps the mark of its birth."""
         if self.policy.match is not None:
             return want
-        birth = birth_mark(resource, self.policy.owner) if not self.kind.named else None
+        if self.kind.named:
+            return unfinished(self._owned(want), resource)
+        birth = birth_mark(resource, self.policy.owner)
         return unfinished(own(self.kind, want, self.policy.owner, self.policy.document, birth=birth), resource)
+
+    def _owned(self, want: Desired) -> Desired:
+        """With its owner tags; remembered for as long as the very same resource is desired."""
+        known = self.policy.blueprint.owned.get(want.key)
+        if known is None or known[0] is not want:
+            known = (want, own(self.kind, want, self.policy.owner, self.policy.document))
+            self.policy.blueprint.owned[want.key] = known
+        return known[1]
 
     def _replace(self, want: Desired, resource: Resource, change: Change, fixed: tuple[str, ...]) -> Iterator[Action]:
         words, how = ", ".join(fixed), self.policy.clause.replace

@@ -82,7 +82,7 @@ class SqsQueue(Kind):
     holds_data = True
     creation = Creation.RETURNS_EXISTING
     settle = timedelta(seconds=60)
-    index = "sqs:queue"
+    index = "sqs"  # its ARNs name no resource type
     absent_codes = frozenset({"AWS.SimpleQueueService.NonExistentQueue", "QueueDoesNotExist"})
     exists_codes = frozenset({"QueueAlreadyExists", "QueueNameExists"})
     wait_codes = frozenset({"AWS.SimpleQueueService.QueueDeletedRecently", "QueueDeletedRecently"})

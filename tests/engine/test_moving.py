@@ -149,7 +149,7 @@ def test_a_queue_is_marked_shrunk_and_deleted_and_others_are_left_alone(world: W
     assert set(map(frozenset, (tags.items() for tags in queues(world).values()))) == {frozenset()}
     world.outside.sqs.create_queue(QueueName="tmp-young")
     world.advance(days=1)
-    settle(world, policies, 12)
+    settle(world, policies, 16)
     assert {name for name, tags in queues(world).items() if "setpoint:marked" in tags} == {"tmp-a"}
     shown = world.outside.sqs.get_queue_attributes(
         QueueUrl=url(world, "tmp-a"), AttributeNames=["VisibilityTimeout"]

@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 from pydantic import BaseModel, ValidationError
 
 from policies.frozen import freeze
-from policies.items import Item, Items, Skipped, select, show
+from policies.items import Items
+from policies.selection import Item, Skipped, select, show
 
 
 class Clause(BaseModel):

@@ -15,7 +15,7 @@ from moto.moto_api._internal import mock_random
 from tests.world import index, inventory, paging, tag_rules, views
 from tests.world.call import Answer, Call, Params, Refused, accepted, refused
 from tests.world.clock import START, Clock
-from tests.world.faults import Fault
+from tests.world.faults import Fault, next_page
 from tests.world.hooks import Flight, Hooks, OutsideHooks
 from tests.world.mishaps import Mishaps
 from tests.world.sessions import Outside, WorldSession
@@ -86,6 +86,7 @@ class World:
             )
         }
         self.session, self.outside = _session(region, HOOKS), Outside(_session(region, OUTSIDE), account)
+        self.watchers: list[Callable[[Call], None]] = []
         self._clock = Clock(start)
         self._lag = 0
         self._lags: Pick = _always
@@ -141,6 +142,10 @@ class World:
         Calls made meanwhile, by whatever thread, are recorded with number 0; they neither count nor fault.
         """
         self.mishaps.on_call(number, fn)
+
+    def watch(self, fn: Callable[[Call], None]) -> None:
+        """Let `fn` look at the world after every write, before its answer arrives or is lost. It must not raise."""
+        self.watchers.append(fn)
 
     def stale(self, lag: int, only: Pick = _always) -> None:
         """Let reads picked by `only` (default: all) answer what was true at the start of the tick `lag` ticks ago.
@@ -198,9 +203,12 @@ class World:
                 self._trap_of(flight).after(call, answer, self._scene(flight.past))
             if call.mutating:
                 self.views.touch(call.service)
+                for watch in self.watchers:
+                    watch(call)
         finally:
             flight.held.close()
         call.outcome = "ok" if status < 300 else str(answer.get("Error", {}).get("Code", status))
+        call.notes["more"] = next_page(answer) is not None
         if status < 300 and self.shuffle:
             paging.shuffle(call, answer, self.seed)
         if call.fault is None:

