@@ -92,14 +92,21 @@ def _writes(policies: Sequence[Policy], controller: str, sweeping: Collection[st
     if writes - {PASS_ROLE}:
         yield _allow(writes - {PASS_ROLE}, "*", _in(policies))
     if PASS_ROLE in writes:
-        yield _allow({PASS_ROLE}, "*", {"StringEquals": {"iam:PassedToService": "ec2.amazonaws.com"}})
-    if deletes:
-        ours = {"StringLike": {f"aws:ResourceTag/{POLICY}": f"{controller}/*"}}
-        yield _allow(_actions(deletes, "delete"), "*", {**ours, **_in(deletes)})
+        services = sorted(service for one in policies for service in KINDS[one.kind.type].passes_roles_to)
+        yield _allow({PASS_ROLE}, "*", {"StringEquals": {"iam:PassedToService": list(dict.fromkeys(services))}})
+    yield from _deletes(deletes, {f"aws:ResourceTag/{POLICY}": f"{controller}/*"})
     expiring = [one for one in policies if one.match is not None and one.strategy.claims_existence(owning=False)]
-    if expiring:
-        marked = {"StringLike": {f"aws:ResourceTag/{MARKED}": "*"}}
-        yield _allow(_actions(expiring, "delete"), "*", {**marked, **_in(expiring)})
+    yield from _deletes(expiring, {f"aws:ResourceTag/{MARKED}": "*"})
+
+
+def _deletes(policies: Sequence[Policy], tags: Statement) -> Iterator[Statement]:
+    """Deletes on condition of a tag, wherever AWS can check one."""
+    actions = _actions(policies, "delete")
+    unchecked = {action for one in policies for action in KINDS[one.kind.type].deletes_without_tags}
+    if actions - unchecked:
+        yield _allow(actions - unchecked, "*", {"StringLike": tags, **_in(policies)})
+    if actions & unchecked:
+        yield _allow(actions & unchecked, "*", _in(policies))
 
 
 def _actions(policies: Iterable[Policy], verb: str) -> set[str]:

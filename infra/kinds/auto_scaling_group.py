@@ -74,6 +74,7 @@ class AutoScalingGroup(Kind):
             "ServiceLinkedRoleFailure",
         }
     )
+    passes_roles_to = frozenset({"ec2.amazonaws.com"})
     iam = {
         "survey": frozenset({"autoscaling:DescribeAutoScalingGroups"}),
         "read": frozenset({"autoscaling:DescribeAutoScalingGroups"}),

@@ -66,6 +66,7 @@ class Ec2Instance(Kind):
     )
     spent_token_codes: ClassVar[frozenset[str]] = frozenset({"IdempotentInstanceTerminated"})
     """The instance of this token is dead: the next link of the chain is due."""
+    passes_roles_to = frozenset({"ec2.amazonaws.com"})
     iam = {
         "survey": frozenset({"ec2:DescribeInstances", "ec2:DescribeInstanceStatus"}),
         "read": frozenset({"ec2:DescribeInstances", "ec2:DescribeInstanceStatus"}),

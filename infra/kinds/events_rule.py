@@ -68,6 +68,7 @@ class EventsRule(Kind):
     index = "events:rule"
     absent_codes = frozenset({"ResourceNotFoundException"})
     wait_codes = frozenset({"ConcurrentModificationException"})
+    passes_roles_to = frozenset({"events.amazonaws.com"})
     iam = {
         "survey": frozenset({"events:ListRules"}),
         "read": frozenset({"events:DescribeRule", "events:ListTagsForResource", "events:ListTargetsByRule"}),

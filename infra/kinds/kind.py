@@ -27,7 +27,8 @@ class Kind(KindModel):
     "not now" (in use, being modified, recently deleted, a dependency is missing).
     `deletes_in_transition` says that a delete is accepted in every state.
     `spent_token_codes` say that a client token belongs to a dead resource.
-    `iam` maps verbs (survey, read, create, update, delete) to the IAM actions that they call.
+    `iam` maps verbs (survey, read, create, update, delete) to the IAM actions that they call; `passes_roles_to` are the
+    services that get a role from us, `deletes_without_tags` the delete actions for which AWS cannot check our tag.
     """
 
     index: ClassVar[str | None] = None
@@ -38,6 +39,8 @@ class Kind(KindModel):
     deletes_in_transition: ClassVar[bool] = False
     spent_token_codes: ClassVar[frozenset[str]] = frozenset()
     iam: ClassVar[Mapping[str, frozenset[str]]] = NOTHING
+    passes_roles_to: ClassVar[frozenset[str]] = frozenset()
+    deletes_without_tags: ClassVar[frozenset[str]] = frozenset()
 
     @abstractmethod
     def survey(self, aws: Aws, prefixes: Sequence[str]) -> Iterator[Resource]:

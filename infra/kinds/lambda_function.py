@@ -56,6 +56,7 @@ class LambdaFunction(Kind):
     absent_codes = frozenset({"ResourceNotFoundException"})
     # Of create, ResourceConflictException says that the name is taken: see there.
     wait_codes = frozenset({"ResourceConflictException", "ResourceNotReadyException"})
+    passes_roles_to = frozenset({"lambda.amazonaws.com"})
     iam = {
         "survey": frozenset({"lambda:ListFunctions"}),
         "read": frozenset({"lambda:GetFunction", "lambda:ListTags"}),

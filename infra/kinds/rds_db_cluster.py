@@ -80,6 +80,7 @@ class RdsDbCluster(Kind):
             "InvalidDBInstanceState",
         }
     )
+    passes_roles_to = frozenset({"monitoring.rds.amazonaws.com"})
     iam = {
         "survey": frozenset({"rds:DescribeDBClusters"}),
         "read": frozenset({"rds:DescribeDBClusters"}),

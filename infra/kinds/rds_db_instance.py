@@ -60,6 +60,7 @@ class RdsDbInstance(Kind):
             "OptionGroupNotFoundFault",
         }
     )
+    passes_roles_to = frozenset({"monitoring.rds.amazonaws.com"})
     iam = {
         "survey": frozenset({"rds:DescribeDBInstances"}),
         "read": frozenset({"rds:DescribeDBInstances"}),

@@ -68,6 +68,7 @@ class S3Bucket(Kind):
     absent_codes = frozenset({"404", "NoSuchBucket"})
     exists_codes = frozenset({"BucketAlreadyOwnedByYou"})
     wait_codes = frozenset({"BucketNotEmpty", "OperationAborted"})
+    deletes_without_tags = frozenset({"s3:DeleteBucket"})  # honoured only on buckets with ABAC
     iam = {
         "survey": frozenset({"s3:ListAllMyBuckets"}),
         "read": frozenset(

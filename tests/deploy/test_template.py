@@ -10,6 +10,7 @@ from cfnlint.api import ManualArgs, lint
 from tests.deploy import dashboard
 from tests.deploy.conftest import Sam
 
+
 def test_sam_accepts_the_template(sam: Sam) -> None:
     sam("validate", "--lint")
 

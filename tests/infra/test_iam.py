@@ -43,3 +43,9 @@ def test_every_verb_of_a_kind_has_its_actions(type_name: str) -> None:
 def test_looking_needs_no_right_to_write(type_name: str, verb: str) -> None:
     wanted = KINDS[type_name].iam.get(verb, frozenset())
     assert {action for action in wanted if action in writing(action.partition(":")[0])} == set()
+
+
+@pytest.mark.parametrize("word", sorted(KINDS))
+def test_who_passes_a_role_says_to_whom(word: str) -> None:
+    passes = any("iam:PassRole" in actions for actions in KINDS[word].iam.values())
+    assert passes == bool(KINDS[word].passes_roles_to)
