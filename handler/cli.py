@@ -142,6 +142,37 @@ def iam(
 
 
 @command
+def simulate(
+    policy_file: Annotated[str, typer.Argument(metavar="POLICY", help="A document: file or s3://bucket/key.json.")],
+    settings: Settings,
+    policy: Annotated[str | None, typer.Option(metavar="NAME", help="Which policy of it.")] = None,
+    metrics: Annotated[Path | None, typer.Option(metavar="FILE", help="Recorded history, .csv or .json.")] = None,
+    from_cloudwatch: Annotated[bool, typer.Option("--from-cloudwatch", help="Take the history from there.")] = False,
+    last: Annotated[str, typer.Option(metavar="7d", help="How much of it.")] = "7d",
+    plant: Annotated[str, typer.Option(metavar="load|none", help="load: the metric responds to the size.")] = "none",
+    unit_capacity: Annotated[
+        float | None, typer.Option(metavar="N", help="The load at which one unit shows 1.", show_default=False)
+    ] = None,
+    start: Annotated[
+        int | None, typer.Option(metavar="N", min=0, help="Size at the start: the least.", show_default=False)
+    ] = None,
+    compare: Annotated[
+        str | None, typer.Option(metavar="OTHER", help="A second document, or policy of the same one.")
+    ] = None,
+    every: Annotated[str, typer.Option(metavar="1m", help="Time between two runs.")] = "1m",
+    out: Annotated[Path | None, typer.Option(metavar="FILE", help="Draw it: .svg, .html or .png.")] = None,
+    json: AsJson = False,
+) -> int:
+    """Replay history through a policy, tick by tick: what it would have done, as a table and a picture."""
+    from handler import simulating
+
+    asked = simulating.Asked(
+        policy, metrics, last if from_cloudwatch else None, plant, unit_capacity, start, compare, every, out
+    )
+    return simulating.simulate(settings, policy_file, asked, json)
+
+
+@command
 def schema(
     settings: Settings,
     typescript: Annotated[bool, typer.Option("--typescript", help="A .d.ts for policies as code.")] = False,

@@ -94,9 +94,10 @@ def _writes(policies: Sequence[Policy], controller: str, sweeping: Collection[st
     if PASS_ROLE in writes:
         services = sorted(service for one in policies for service in KINDS[one.kind.type].passes_roles_to)
         yield _allow({PASS_ROLE}, "*", {"StringEquals": {"iam:PassedToService": list(dict.fromkeys(services))}})
-    yield from _deletes(deletes, {f"aws:ResourceTag/{POLICY}": f"{controller}/*"})
+    yield from _deletes(deletes, {"StringLike": {f"aws:ResourceTag/{POLICY}": f"{controller}/*"}})
     expiring = [one for one in policies if one.match is not None and one.strategy.claims_existence(owning=False)]
-    yield from _deletes(expiring, {f"aws:ResourceTag/{MARKED}": "*"})
+    nobodys = {"Null": {f"aws:ResourceTag/{POLICY}": "true"}}
+    yield from _deletes(expiring, {"StringLike": {f"aws:ResourceTag/{MARKED}": "*"}, **nobodys})
 
 
 def _deletes(policies: Sequence[Policy], tags: Statement) -> Iterator[Statement]:
@@ -104,7 +105,7 @@ def _deletes(policies: Sequence[Policy], tags: Statement) -> Iterator[Statement]
     actions = _actions(policies, "delete")
     unchecked = {action for one in policies for action in KINDS[one.kind.type].deletes_without_tags}
     if actions - unchecked:
-        yield _allow(actions - unchecked, "*", {"StringLike": tags, **_in(policies)})
+        yield _allow(actions - unchecked, "*", {**tags, **_in(policies)})
     if actions & unchecked:
         yield _allow(actions & unchecked, "*", _in(policies))
 

@@ -13,7 +13,7 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import AfterValidator, Field, PlainValidator, WithJsonSchema, model_validator
 
-from policies.action import Desired, Trouble
+from policies.action import Trouble
 from policies.blueprint import Blueprint, UnfitError
 from policies.fitting import Fitted, fit
 from policies.frozen import NOTHING, Json, freeze
@@ -25,8 +25,8 @@ from policies.names import Blank
 from policies.numbers.number import PropertyObject, Whole
 from policies.numbers.schedule import Timezone
 from policies.strategy import Decision, Removal, Signal, Strategy
-from policies.template import Placeholder, Template, compile_template
-from policies.world import Observation, Resource, State
+from policies.template import Placeholder, compile_template
+from policies.world import Observation, Resource
 from strategies.period import (
     Period,
     confusion,
@@ -39,6 +39,7 @@ from strategies.period import (
     spell,
     start_of,
 )
+from strategies.phases import Wanted, filled_by, patched
 
 MOST = 1_000
 """Periods ahead: all of them are made."""
@@ -137,21 +138,21 @@ class Rotation(Strategy):
 
     def decide(self, blueprint: Blueprint, seen: Observation, now: datetime) -> Decision:
         here = start_of(self.period, self.timezone, now)
-        filled = _filled(seen)
-        kept = _Kept()
+        filled = filled_by(seen)
+        wanted = Wanted()
         for start in self._starts(here, filled):
             phase = "past" if start < here else "current" if start == here else "future"
             fitted = self._fit(blueprint, start, phase, seen.signal(self.items) if self.items else ())
-            kept.add(start, phase, fitted, filled, blueprint)
-        removals, troubles = self._rest(seen, kept, here)
-        emptied = self.items is not None and not self.items.allow_empty and not kept.desired and bool(seen.owned)
+            wanted.add(phase, fitted, filled, blueprint.kind)
+        removals, troubles = self._rest(seen, wanted, here)
+        emptied = self.items is not None and not self.items.allow_empty and not wanted.desired and bool(seen.owned)
         return Decision(
-            desired=tuple(kept.desired),
+            desired=tuple(wanted.desired),
             removals=tuple(removals),
-            spared=kept.spared,
+            spared=wanted.spared,
             hold="no item is usable, and something is owned; set allowEmpty to delete everything" if emptied else None,
-            troubles=(*kept.troubles, *troubles),
-            lasting=frozenset(kept.lasting),
+            troubles=(*wanted.troubles, *troubles),
+            lasting=frozenset(wanted.lasting),
         )
 
     def _starts(self, here: datetime, filled: Mapping[str, Resource]) -> Sequence[datetime]:
@@ -180,17 +181,17 @@ class Rotation(Strategy):
         spared = frozenset(f"{key}/{one}" for one in fitted.spared) | fitted.spared
         return replace(fitted, desired=desired, spared=spared)
 
-    def _rest(self, seen: Observation, kept: _Kept, here: datetime) -> tuple[list[Removal], list[Trouble]]:
+    def _rest(self, seen: Observation, wanted: Wanted, here: datetime) -> tuple[list[Removal], list[Trouble]]:
         """What becomes of everything else: past its time, without its item, or not ours to judge."""
         removals, troubles = [], []
-        wanted = {tag_value(one.key) for one in kept.desired} | {tag_value(key) for key in kept.spared}
+        meant = {tag_value(key) for key in (*(one.key for one in wanted.desired), *wanted.spared)}
         for resource in sorted(seen.owned, key=lambda resource: resource.id):
             key = (resource.tags or {}).get(KEY, "")
             start = self._start(key)
             if start is None and resource.alive:
                 what = f"{resource.name or resource.id} has the key {key!r}, which is no {self.period} of this policy"
                 troubles.append(Trouble("Held", "PeriodUnknown", f"{what}: it stays"))
-            elif start is not None and key not in wanted and resource.name not in kept.spared:
+            elif start is not None and key not in meant and resource.name not in wanted.spared:
                 removals.append(Removal(resource, self._why(start, here)))
         return removals, troubles
 
@@ -198,61 +199,3 @@ class Rotation(Strategy):
         if self._is_over(start, here):
             return f"its {self.period} is over, and {self.keep} are kept"
         return "further ahead than wanted" if distance(self.period, here, start) > self.ahead else "no longer wanted"
-
-
-class _Kept:
-    """What is wanted of all periods."""
-
-    def __init__(self) -> None:
-        self.desired: list[Desired] = []
-        self.lasting: list[str] = []
-        self.spared: frozenset[str] = frozenset()
-        self._skipped: dict[str, Trouble] = {}
-
-    @property
-    def troubles(self) -> tuple[Trouble, ...]:
-        return tuple(self._skipped.values())
-
-    def add(
-        self, start: datetime, phase: str, fitted: Fitted, filled: Mapping[str, Resource], blueprint: Blueprint
-    ) -> None:
-        """Past ones only where they exist; what exists keeps its name, and past ones what they were born with."""
-        self.spared |= fitted.spared
-        for skipped in fitted.skipped:
-            self._skipped.setdefault(str(skipped), Trouble("Degraded", "ItemSkipped", str(skipped)))
-        for one in fitted.desired:
-            there = filled.get(tag_value(one.key))
-            if there is None and phase != "past":
-                self.desired.append(one)
-            elif there is not None:
-                self.desired.append(_named(one, there, blueprint, phase))
-                self.lasting += [one.key] if phase == "past" else []
-
-
-def _filled(seen: Observation) -> Mapping[str, Resource]:
-    """By the key in their tags, what is owned."""
-    there = (one for one in sorted(seen.owned, key=lambda one: one.id) if one.state is not State.DEAD)
-    return {(one.tags or {}).get(KEY, ""): one for one in there}
-
-
-def _named(one: Desired, there: Resource, blueprint: Blueprint, phase: str) -> Desired:
-    """The desired resource under the name that exists; of the past without what only a new resource could have."""
-    kind, properties = blueprint.kind, dict(one.properties)
-    if phase == "past":
-        properties = {word: value for word, value in properties.items() if not kind.create_only(word)}
-    parts = (there.name or "").split("/", len(kind.identifiers) - 1) if kind.named else []
-    named = {word: part for word, part in zip(kind.identifiers, parts, strict=False) if word in one.properties}
-    return replace(one, name=there.name if kind.named else one.name, properties=freeze(properties | named), spec="")
-
-
-def patched(target: Template, patch: Template) -> Template:
-    """RFC 7386: objects are merged, null takes a member away, everything else replaces."""
-    if not isinstance(patch, Mapping):
-        return patch
-    under = dict(target) if isinstance(target, Mapping) else {}
-    for word, value in patch.items():
-        if value is None:
-            under.pop(word, None)
-        else:
-            under[word] = patched(under.get(word), value)
-    return freeze(under)

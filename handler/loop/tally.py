@@ -52,5 +52,5 @@ def facts(outcome: Outcome) -> Mapping[str, str]:
         "region": action.scope.region,
         "reason": redact(action.reason),
         **({"properties": differences} if differences else {}),
-        **({"message": redact(outcome.message)} if outcome.message else {}),
+        **({"detail": redact(outcome.message)} if outcome.message else {}),
     }

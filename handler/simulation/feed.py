@@ -7,13 +7,14 @@ window of the query is kept, so a tick costs as much as its window is long, and 
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Sequence
-from datetime import UTC, datetime
+from collections.abc import Callable, Iterator, Sequence
+from datetime import UTC, datetime, timedelta
 from math import ceil, fsum
 from statistics import fmean
 from typing import TypeAlias
 
 from handler.simulation.history import Column
+from policies.duration import render
 from policies.numbers.metric import MetricQuery, Series
 
 Response: TypeAlias = Callable[[float, int], float | None]
@@ -40,6 +41,18 @@ class Feed:
         self._place, self._start = 0, 0
         self._open: list[float] = []
         self._points: deque[tuple[datetime, float]] = deque()
+
+    @property
+    def responds(self) -> bool:
+        """Whether it feels the size."""
+        return self._response is not as_recorded
+
+    def gaps(self) -> Iterator[str]:
+        """What is to be known of a history that is too coarse."""
+        if self._column.step > self._period:
+            found, name = timedelta(seconds=self._column.step), self._query.metric.name
+            period = render(self._query.metric.period)
+            yield f"the history has a point of {name} every {render(found)}, each for {period}: between them are gaps"
 
     def advance(self, now: datetime, size: int) -> Series:
         """What is known now, where the size has been this one since the last call."""

@@ -10,7 +10,8 @@ from typing import Protocol
 from policies.numbers.band import Band
 from policies.numbers.metric import Metric
 from policies.numbers.number import Number
-from policies.numbers.target import Recommendation, Target
+from policies.numbers.recommendation import Recommendation
+from policies.numbers.target import Target
 
 Values = Mapping[str, float | None]
 """By the name of a metric, what it shows now."""

@@ -1,6 +1,6 @@
 """Recorded metrics: what a CSV or JSON file holds, as columns of times and values.
 
-A CSV has a time and one or more values a line, and a header that names them if it likes; an empty cell is a gap. JSON is
+A CSV has a time and one or more values a line, and may have a header with their names; an empty cell is a gap. JSON is
 a list of [time, value], or what `aws cloudwatch get-metric-data` prints. A time is ISO 8601 (UTC where it names no
 offset) or seconds or milliseconds since the epoch, and is the start of what was measured, as in CloudWatch.
 """
@@ -13,7 +13,7 @@ from array import array
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from itertools import islice
+from itertools import islice, pairwise
 from math import isfinite
 from pathlib import Path
 from statistics import median
@@ -141,7 +141,7 @@ class _Draft:
         if not late:
             return Column(times, values)
         order, places = sorted(range(len(times)), key=times.__getitem__), dict(late)
-        for earlier, later in zip(order, order[1:], strict=False):
+        for earlier, later in pairwise(order):
             if times[earlier] == times[later]:
                 when = datetime.fromtimestamp(times[later], UTC).isoformat()
                 self.wrong(places.get(later, places.get(earlier, "")), f"the time {when} comes twice; keep one")

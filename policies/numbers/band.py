@@ -22,12 +22,12 @@ from policies.amount import Amount, AmountField
 from policies.duration import Duration
 from policies.grammar import Grammar, mistake
 from policies.numbers.metric import LAG, Answer, Failed, Metric, MetricQuery, Series, answer
-from policies.numbers.number import Bound, Hold, Number, Quantity
+from policies.numbers.number import Bound, Hold, Number, Quantity, check_bounds
 from policies.numbers.stability import overshoots, plain
 from policies.numbers.steps import Steps, streaks
-from policies.numbers.target import TICK, check_bounds
 from policies.world import Observation
 
+TICK = timedelta(minutes=1)
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 

@@ -39,6 +39,12 @@ def _whole(value: Any) -> int:
 Whole = Annotated[int, PlainValidator(_whole), WithJsonSchema({"type": "integer", "minimum": 0})]
 
 
+def check_bounds(least: int, most: int) -> None:
+    """Raises a parse error where nothing lies between the bounds."""
+    if least > most:
+        raise mistake(f"min {least} is above max {most}")
+
+
 @dataclass(frozen=True, slots=True)
 class Hold:
     """Leave it as it is, and why. `failed`: something is broken, and a person should hear of it."""

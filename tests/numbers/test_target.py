@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from policies.numbers.metric import Failed, Series
 from policies.numbers.number import Hold
-from policies.numbers.target import round_up
+from policies.numbers.recommendation import round_up
 from tests.numbers.given import METRIC, MINUTE, NOW, OTHER, minutes_ago, parse, said, steady, value
 
 AVERAGE = {"type": "target", "average": METRIC, "of": 50, "min": 1, "max": 100}

@@ -60,13 +60,13 @@ def tick(
         world.advance(minutes=minutes)
 
 
-def settle(world: World, documents: Documents, most: int = 40) -> int:
-    """Tick until two runs in a row wrote nothing and want nothing; how many ticks that took."""
+def settle(world: World, documents: Documents, most: int = 40, idle: int = 2) -> int:
+    """Tick until so many runs in a row wrote nothing and want nothing; how many ticks that took."""
     quiet = 0
     for count in range(1, most + 1):
         report = tick(world, documents)
         quiet = quiet + 1 if report is not None and is_idle(report) and not written(world, world.tick) else 0
-        if quiet == 2:
+        if quiet == idle:
             return count
     raise AssertionError(f"not settled after {most} ticks: {told(report)}")
 

@@ -2,18 +2,21 @@
 
     Converges          in the end the world is the one that was asked for
     Quiet              and then nothing is written any more
-    SameTally          nothing is there twice, and nothing is left over
+    SameTally          everything was made and ended as often as when nothing went wrong
     OwnedOnly          what is not ours is as it was, byte for byte
     NeverOver          at no time are more instances alive than wanted (and the surge that was allowed)
+    NeverUnder         nothing that works is taken away while too few work
     OneTokenOneResource  a client token stands for one request and one instance
-    BornOwned          every create call carries the owner tags
+    BornOwned          everything carries the owner tags from the call that made it
     BlindNeverDeletes  a run that could not see everything deletes nothing
-    Bounded            a run makes few calls, and none of its writes twice
-    Truthful           Ready is never said of a world that is not as desired
+    Isolated           what fails stays in its policy
+    Bounded            a run makes few calls, none of its writes twice, and none once its time is over
+    Truthful           Ready is never said of a world that is not as desired, and what is told is what happened
     NoSecrets          what stands in secret places comes out nowhere
+    Replayable         the same misfortune gives the same history
 
-`Isolated` (a failure stays in its policy) and `Replayable` (the same misfortune gives the same history) need more than
-one run to see: they are tests of their own.
+All but the last are checked after every run; `Isolated` where a scenario has a second policy (`test_interruptions.py`),
+`Replayable` by doing it twice.
 """
 
 from __future__ import annotations
@@ -24,9 +27,14 @@ from collections.abc import Mapping
 from typing import Any
 
 from handler.loop.run import RunReport, failures
+from handler.loop.status import run_status
+from handler.loop.tally import facts
+from handler.picture import plan_picture
+from policies.action import Result
 from policies.identity import DOCUMENT, ID, KEY, MARKED, POLICY, SPEC
 from policies.redact import redact
 from tests.sweep.harness import Documents, conditions, parse, status_of, told
+from tests.sweep.ledger import DESTROYS, Ledger
 from tests.sweep.scenarios import SECRET
 from tests.world import Call, World
 from tests.world.inventory import iterate
@@ -34,16 +42,21 @@ from tests.world.trap import backends
 
 OWNER_TAGS = {POLICY, KEY, ID, SPEC, DOCUMENT}
 INSTANCE = "AWS::EC2::Instance"
-CREATES = {"CreateQueue", "CreateLogGroup", "PutMetricAlarm", "CreateTable", "RunInstances"}
-DESTROYS = {"DeleteQueue", "DeleteLogGroup", "DeleteAlarms", "DeleteTable", "TerminateInstances"}
+LAST_ACTION = 12
+"""Calls that one action makes at most."""
+
 BULK = {
-    "ListQueues",
-    "DescribeLogGroups",
-    "DescribeAlarms",
-    "ListTables",
-    "DescribeInstances",
-    "DescribeInstanceStatus",
-}
+    "DescribeAlarms", "DescribeAutoScalingGroups", "DescribeDBClusters", "DescribeDBInstances", "DescribeInstanceStatus",
+    "DescribeInstances", "DescribeLogGroups", "DescribeParameters", "DescribeReplicationGroups", "DescribeSnapshots",
+    "DescribeVolumes", "ListBuckets", "ListClusters", "ListFunctions", "ListQueues", "ListRules", "ListServices",
+    "ListStreams", "ListTables", "ListTopics",
+}  # fmt: skip
+ONE = {
+    "AlarmNames", "AutoScalingGroupNames", "DBClusterIdentifier", "DBInstanceIdentifier", "InstanceIds",
+    "ParameterFilters", "ReplicationGroupId", "SnapshotIds", "VolumeIds",
+}  # fmt: skip
+"""Parameters by which a bulk read becomes the read of one."""
+
 SOURCES = {"GetParameter", "Scan", "GetObject"}
 
 Found = Mapping[str, Any]
@@ -66,9 +79,9 @@ def quiet(writes: list[Call]) -> None:
     assert not writes, f"Quiet: {[str(call) for call in writes]}"
 
 
-def same_tally(found: Found, wanted: Found) -> None:
-    tallies = [{kind: len(things) for kind, things in world.items()} for world in (found, wanted)]
-    assert tallies[0] == tallies[1], f"SameTally: {tallies[0]} where {tallies[1]} are wanted"
+def same_tally(ledger: Ledger, births: Mapping[str, int], deaths: Mapping[str, int]) -> None:
+    assert ledger.births == births, f"SameTally: made {dict(ledger.births)}, not {dict(births)}"
+    assert ledger.deaths == deaths, f"SameTally: ended {dict(ledger.deaths)}, not {dict(deaths)}"
 
 
 def owned_only(found: Found, foreign: Found) -> None:
@@ -80,9 +93,15 @@ def owned_only(found: Found, foreign: Found) -> None:
         )
 
 
-def never_over(found: Found, foreign: Found, most: int) -> None:
-    alive = len(found.get(INSTANCE, [])) - len(foreign.get(INSTANCE, []))
-    assert alive <= most, f"NeverOver: {alive} instances are alive, and at most {most} may be"
+def never_over(ledger: Ledger, foreign: Found, most: int) -> None:
+    alive = ledger.most_alive - len(foreign.get(INSTANCE, []))
+    assert alive <= most, f"NeverOver: {alive} instances were alive at a time, and at most {most} may be"
+
+
+def never_under(work: int, foreign: Found, least: int) -> None:
+    """`work` is how many run; only asked of scenarios in which nothing dies by itself."""
+    ours = work - len(foreign.get(INSTANCE, []))
+    assert ours >= least, f"NeverUnder: {ours} instances run, and {least} must"
 
 
 def one_token_one_resource(world: World) -> None:
@@ -103,18 +122,8 @@ def one_token_one_resource(world: World) -> None:
     assert not tokens or max(tokens.values()) == 1, f"OneTokenOneResource: {tokens}"
 
 
-def born_owned(calls: list[Call]) -> None:
-    for call in calls:
-        if call.operation in CREATES:
-            assert tag_keys(call) >= OWNER_TAGS, f"BornOwned: {call}"
-
-
-def tag_keys(call: Call) -> set[str]:
-    """The keys of the tags that a create call carries."""
-    if call.operation == "RunInstances":
-        return set.intersection(*({tag["Key"] for tag in one["Tags"]} for one in call.params["TagSpecifications"]))
-    tags = call.params.get("tags") or call.params.get("Tags") or {}
-    return set(tags) if isinstance(tags, dict) else {tag["Key"] for tag in tags}
+def born_owned(ledger: Ledger) -> None:
+    assert not ledger.unowned, f"BornOwned: {ledger.unowned}"
 
 
 def blind_never_deletes(calls: list[Call]) -> None:
@@ -130,9 +139,15 @@ def blind_never_deletes(calls: list[Call]) -> None:
 
 def is_sense(call: Call) -> bool:
     """A bulk read of what there is, of its tags, or of the items."""
-    one = {"InstanceIds", "AlarmNames"} & call.params.keys()
+    one = ONE & call.params.keys()
     index = call.operation == "GetResources" and "ResourceTypeFilters" in call.params
     return index or (call.operation in BULK | SOURCES and not one)
+
+
+def in_time(calls: list[Call], limit: int) -> None:
+    """An action that has begun may end; the next one must not begin."""
+    late = [call for call in calls if call.mutating and call.number > limit + LAST_ACTION]
+    assert not late, f"Bounded: written after the run's time: {[str(call) for call in late]}"
 
 
 def bounded(calls: list[Call], most: int) -> None:
@@ -156,8 +171,25 @@ def truthful(world: World, documents: Documents, report: RunReport, found: Found
         assert found == wanted, f"Truthful: Ready, but {differences(found, wanted)}"
 
 
+def told_truly(calls: list[Call], report: RunReport) -> None:
+    """The outcomes against the history: as many ended as were told, and nothing done of which nobody wrote."""
+    outcomes = [outcome for one in (*report.policies, *report.orphans) for outcome in one.outcomes]
+    ours = [call for call in calls if call.number and call.mutating and call.outcome == "ok"]
+    ended = sum(call.operation in DESTROYS for call in ours)
+    told = [one for one in outcomes if one.action.verb.destroys and one.result is Result.DONE and not one.message]
+    assert ended == len(told), f"Truthful: {ended} deletes were accepted and {len(told)} are told"
+    done = [one for one in outcomes if one.result is Result.DONE and not one.message]
+    assert len(done) <= len(ours), f"Truthful: {len(done)} outcomes are done, and {len(ours)} writes were accepted"
+    idle = {Result.NOTHING, Result.UNVISITED, Result.WAITING}
+    assert not ours or any(one.result not in idle for one in outcomes), f"Truthful: {ours} are told by nobody"
+
+
 def no_secrets(world: World, documents: Documents, report: RunReport) -> None:
-    shown = json.dumps(status_of(world, documents, report)) + "".join(told_outside(documents, report))
+    """Statuses, the plan as people see it, log lines and events: what is said of every outcome, and every error."""
+    shown = json.dumps(status_of(world, documents, report)) + json.dumps(run_status(parse(documents), report, world.now))
+    everything = (*report.policies, *report.orphans)
+    shown += json.dumps([facts(outcome) for one in everything for outcome in one.outcomes])
+    shown += "".join(str(line) for line in plan_picture(report)) + "".join(told_outside(documents, report))
     assert SECRET not in shown, f"NoSecrets: {told(report)}"
 
 

@@ -22,8 +22,8 @@ def _nothing(world: World) -> None:
 class Scenario:
     """`before` holds, `between` happens by hand, and then `documents` shall hold.
 
-    `foreign` makes what is not ours and must never change. `most` is how many instances may be alive at a time,
-    foreign ones aside.
+    `foreign` makes what is not ours and must never change. `most` is how many instances may be alive at a time, and
+    `least` how many must be running once so many were, foreign ones aside.
     """
 
     name: str
@@ -33,6 +33,7 @@ class Scenario:
     between: Callable[[World], None] = _nothing
     minutes: int = 0
     most: int = 0
+    least: int = 0
     ours: frozenset[str] = frozenset()
     """Types of which even what somebody else made is ours to change (adopt, enforce)."""
 
@@ -46,7 +47,7 @@ def document(*policies: Mapping[str, Any], **more: Any) -> Mapping[str, Any]:
 
 def policy(name: str, type_: str, properties: Mapping[str, Any], strategy: Mapping[str, Any], **more: Any) -> Any:
     resource = {"type": type_, "properties": properties, **more.pop("resource", {})}
-    return {"name": name, "resource": resource, "strategy": strategy, **more}
+    return {"name": name, "driftCheck": "2m", "resource": resource, "strategy": strategy, **more}
 
 
 def for_each(*values: Any, **more: Any) -> Mapping[str, Any]:
@@ -265,10 +266,13 @@ def _taken_over() -> Iterator[Scenario]:
 def _replicas() -> Iterator[Scenario]:
     yield Scenario("agents-new", of(agents(3)), foreign=foreign_instance, most=3)
     yield Scenario("agents-dead", of(agents(2)), of(agents(2)), between=kill_one, most=2)
-    yield Scenario("agents-in", of(agents(1, strategy=QUICK)), of(agents(3)), minutes=61, most=3)
+    yield Scenario("agents-in", of(agents(1, strategy=QUICK)), of(agents(3)), minutes=61, most=3, least=1)
     for how, most in (("createFirst", 4), ("deleteFirst", 2)):
         old, new = (agents(2, image, QUICK, replace=how, guardrails={"maxDeletes": "100%"}) for image in IMAGES)
-        yield Scenario(f"agents-{how}", of(new), of(old), minutes=61, most=most)
+        yield Scenario(f"agents-{how}", of(new), of(old), minutes=61, most=most, least=2 if how == "createFirst" else 0)
+    pace = {**QUICK, "maxUnavailable": 1}
+    old, new = (agents(2, image, pace, replace="deleteFirst", guardrails={"maxDeletes": "100%"}) for image in IMAGES)
+    yield Scenario("agents-one-by-one", of(new), of(old), minutes=61, most=2, least=1)
     yield Scenario("shards-new", of(numbered(2)))
     yield Scenario("shards-in", of(numbered(1, **GONE)), of(numbered(3, **GONE)), minutes=61)
 
@@ -278,6 +282,3 @@ def _enforced() -> Iterator[Scenario]:
     yield Scenario("groups-enforced", of(kept), foreign=others_groups, ours=frozenset({GROUP}))
     asleep = matched("asleep", INSTANCE, {"PowerState": "stopped"}, {"tags": {"env": "sandbox"}})
     yield Scenario("instances-enforced", of(asleep), foreign=others_instances, ours=frozenset({INSTANCE}), most=3)
-
-
-SCENARIOS: Mapping[str, Scenario] = {scenario.name: scenario for scenario in scenarios()}

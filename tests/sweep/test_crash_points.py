@@ -13,7 +13,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.sweep.scenarios import SCENARIOS
+from tests.sweep.catalogue import SCENARIOS
 from tests.sweep.trial import lagged, reference, struck
 from tests.world import FaultKind
 

@@ -1,7 +1,7 @@
 """Everything that exists, in one canonical dictionary: equal worlds give equal dictionaries.
 
 Left out, since two runs of one scenario may differ there: ARNs and ids made by the service, timestamps, counters, an
-alarm's state, a table's status. Instances have no name, so they are a sorted list, without their ids and client tokens;
+alarm's state, a table's status. Instances, volumes and snapshots have no name, so they are sorted lists, without ids;
 `pending` counts as running and `stopping` as stopped. Dead instances and tables being deleted do not exist.
 Tags are mappings. A service that was never used costs nothing. Parameters and buckets without a tag are left out too:
 in them tests keep their policies and items.
@@ -50,6 +50,8 @@ def take(outside: Outside, tables: TableTraps, streams: StreamTraps, region: str
         "AWS::S3::Bucket": ("s3", lambda: _buckets(account, region)),
         "AWS::SSM::Parameter": ("ssm", lambda: _parameters(account, region)),
         "AWS::EC2::Instance": ("ec2", lambda: _instances(client("ec2"))),
+        "AWS::EC2::Volume": ("ec2", lambda: _volumes(account, region)),
+        "AWS::EC2::Snapshot": ("ec2", lambda: _snapshots(account, region)),
     }
     found = {kind: read() for kind, (service, read) in readers.items() if _is_used(service, account, region)}
     return {kind: things for kind, things in found.items() if things}
@@ -196,6 +198,29 @@ def _instance(instance: Found) -> Found:
         "State": settled.get(state, state),
         "Tags": _tags(instance.get("Tags", [])),
     }
+
+
+def _volumes(account: str, region: str) -> list[Found]:
+    """Those that no instance uses, and that carry tags."""
+    volumes = moto.backends.get_backend("ec2")[account][region].volumes.values()
+    free = [one for one in volumes if one.status == "available" and one.get_tags()]
+    words = ("size", "volume_type", "iops", "throughput", "encrypted")
+    return _sorted({**{word: getattr(one, word) for word in words}, "Tags": _small(one.get_tags())} for one in free)
+
+
+def _snapshots(account: str, region: str) -> list[Found]:
+    """This account's own, and of these the tagged ones."""
+    snapshots = moto.backends.get_backend("ec2")[account][region].snapshots.values()
+    own = [one for one in snapshots if one.owner_id == account and one.get_tags()]
+    return _sorted({"Description": one.description, "Tags": _small(one.get_tags())} for one in own)
+
+
+def _small(pairs: list[dict[str, str]]) -> Tags:
+    return {pair["key"]: pair["value"] for pair in pairs}
+
+
+def _sorted(things: Iterator[Found]) -> list[Found]:
+    return sorted(things, key=lambda one: json.dumps(one, sort_keys=True, default=str))
 
 
 def _groups(autoscaling: Any) -> Found:

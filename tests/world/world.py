@@ -201,14 +201,14 @@ class World:
         try:
             if status < 300 and not flight.answered:
                 self._trap_of(flight).after(call, answer, self._scene(flight.past))
+            call.outcome = "ok" if status < 300 else str(answer.get("Error", {}).get("Code", status))
+            call.notes["more"] = next_page(answer) is not None
             if call.mutating:
                 self.views.touch(call.service)
                 for watch in self.watchers:
                     watch(call)
         finally:
             flight.held.close()
-        call.outcome = "ok" if status < 300 else str(answer.get("Error", {}).get("Code", status))
-        call.notes["more"] = next_page(answer) is not None
         if status < 300 and self.shuffle:
             paging.shuffle(call, answer, self.seed)
         if call.fault is None:
