@@ -82,6 +82,7 @@ def page(
                 else []
             ),
             *_about(about),
+            "## Worlds\n",
             *(table([row for row in results.rows if row.world == world]) for world in worlds),
             *_operations(results),
             *_cold(results),

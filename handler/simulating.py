@@ -17,7 +17,8 @@ from handler.simulation.chart import chart
 from handler.simulation.choice import chosen, other
 from handler.simulation.drawing import check_drawable, draw
 from handler.simulation.figure import figure
-from handler.simulation.history import History, read_history
+from handler.simulation.history import History
+from handler.simulation.reading import read_history
 from handler.simulation.recorded import recorded
 from handler.simulation.replay import Replay, Setup, replay, span_of
 from handler.terminal import screen, show, show_json, spinning
@@ -71,6 +72,8 @@ def _setup(asked: Asked) -> Setup:
         raise WrongOptionError(f"found --plant {asked.plant!r}; allowed: none, load")
     if (asked.plant == "load") != (asked.unit_capacity is not None):
         raise WrongOptionError("--plant load and --unit-capacity N go together: the load at which one unit shows 1")
+    if asked.unit_capacity is not None and not asked.unit_capacity > 0:
+        raise WrongOptionError(f"found --unit-capacity {asked.unit_capacity:g}; --unit-capacity is above 0")
     every = _duration("--every", asked.every)
     if not every or every.total_seconds() % 60:
         raise WrongOptionError(f"found --every {asked.every!r}; allowed: whole minutes, such as 1m")

@@ -173,6 +173,11 @@ class _Act:
         purposes = (purpose for purpose in PURPOSES if owner and marked_at(wanted, owner, found.id, purpose))
         return any(owner and marked_at(found.tags, owner, found.id, purpose) for purpose in purposes)
 
+    def _takes_its_mark_off(self, found: Resource) -> bool:
+        """A mark of this policy may always be taken off again, also from what it does not match any more."""
+        marker = self.action.terms.marker
+        return self.action.verb is Verb.RELEASE and marker is not None and bool(marked_at(found.tags, marker, found.id))
+
     def _fresh(self) -> Resource | None:
         """The resource right now, its tags read from the owning service and not from the index."""
         return read(self.aws, self.kind, self._seen.with_tags(None))
@@ -183,7 +188,7 @@ class _Act:
         if found.tags is None:
             raise WaitError(f"{name} is {found.state.value}, and its tags cannot be read")
         if terms.owner is None:
-            if not selects(terms.match, terms.exceptions, found):
+            if not selects(terms.match, terms.exceptions, found) and not self._takes_its_mark_off(found):
                 raise WaitError(f"{name} does not match, now that it was read")
         elif not self._is_ours(found, terms.owner) and not _may_adopt(terms, found):
             owner = claimed_by(found.tags)

@@ -62,9 +62,14 @@ class Blueprint:
         return frozenset(".".join(one.path) or WHOLE for one in placeholders((*named, *texts)) if one.root == "item")
 
     @cached_property
-    def rendered(self) -> dict[tuple[str, Json], Desired | str | None]:
+    def rendered(self) -> dict[tuple[str, str, Json], Desired | str | None]:
         """What items were rendered to before (`policies/fitting.py`)."""
         return {}
+
+    @cached_property
+    def looked(self) -> set[str]:
+        """The ids of matched resources that were compared with this very policy since it was read."""
+        return set()
 
     @cached_property
     def owned(self) -> dict[str, tuple[Desired, Desired]]:

@@ -10,10 +10,10 @@ from policies.errors import Problem
 from policies.grammar import nearest
 from policies.items import ResourceItems
 from policies.kind import KindModel
-from policies.legality import check_paths
 from policies.match import Match
 from policies.paths import json_path
 from policies.problems import Loc
+from policies.satisfiable import check_conditions_of, check_tags
 
 
 def check_words(clause: PolicyClause, kind: KindModel, loc: Loc) -> Iterator[Problem]:
@@ -73,8 +73,8 @@ def check_conditions(
     """Every path in a condition, and every type in an item source, that names nothing."""
     yield from _check_matches(clause.resource.match, kind, (*loc, "resource", "match"))
     yield from _check_matches(clause.resource.except_, kind, (*loc, "resource", "except"))
-    yield from check_paths(clause.guardrails.protect, kind, (*loc, "guardrails", "protect"))
-    yield from check_paths(clause.guardrails.delete_if, kind, (*loc, "guardrails", "deleteIf"))
+    yield from check_conditions_of(clause.guardrails.protect, kind, (*loc, "guardrails", "protect"))
+    yield from check_conditions_of(clause.guardrails.delete_if, kind, (*loc, "guardrails", "deleteIf"))
     for source in clause.strategy.signals():
         if isinstance(source, ResourceItems):
             yield from _check_source(source, (*loc, "strategy", "items"), kinds)
@@ -92,7 +92,8 @@ def _check_source(source: ResourceItems, loc: Loc, kinds: Mapping[str, KindModel
 def _check_matches(matches: tuple[Match, ...] | None, kind: KindModel, loc: Loc) -> Iterator[Problem]:
     for place, match in enumerate(matches or ()):
         one = (loc,) if len(matches or ()) == 1 else ((*loc, place),)
-        yield from check_paths(match.where, kind, (*one[0], "where"))
+        yield from check_conditions_of(match.where, kind, (*one[0], "where"))
+        yield from check_tags(match.tags, (*one[0], "tags"))
 
 
 def check_known(clause: PolicyClause, blueprint: Blueprint, loc: Loc) -> Iterator[Problem]:

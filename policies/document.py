@@ -7,14 +7,14 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Annotated, Any, Literal
 
-from pydantic import Field, PlainValidator
+from pydantic import AfterValidator, BeforeValidator, Field, PlainValidator
 
 from policies.amount import Amount, AmountField
 from policies.blueprint import Blueprint
 from policies.conditions import Conditions
 from policies.duration import Duration
 from policies.frozen import nothing
-from policies.grammar import Dispatch, Grammar, Some
+from policies.grammar import Dispatch, Grammar, Some, brief, mistake
 from policies.identity import Owner
 from policies.kind import KindModel
 from policies.match import Match, Matches
@@ -22,8 +22,21 @@ from policies.strategy import Strategy
 from policies.world import Scope
 
 NAME = r"^[a-z0-9-]{1,64}$"
-Region = Annotated[str, Field(pattern=r"^[a-z]{2}(-[a-z]+)+-\d$")]
+Region = Annotated[str, Field(pattern=r"^[a-z]{2}(-[a-z]+)+-[0-9]$")]
+MOST_REGIONS = 50
 OLD_NAME = r"^([A-Za-z0-9._-]{1,64}/)?[a-z0-9-]{1,64}$"
+
+
+def _few_regions(regions: tuple[str, ...]) -> tuple[str, ...]:
+    if len(regions) > MOST_REGIONS:
+        raise mistake(f"found {len(regions)} regions; at most {MOST_REGIONS} are allowed")
+    return regions
+
+
+def _whole_number(value: Any) -> Any:
+    if type(value) in (bool, float):
+        raise mistake(f"found {brief(value)}; allowed: 1")
+    return value
 
 
 class Guardrails(Grammar):
@@ -71,13 +84,14 @@ class PolicyClause(Grammar):
     ensure: Annotated[
         Literal["present", "absent"], Field(description="absent: everything that the policy owns should go.")
     ] = "present"
-    regions: Annotated[Some[Region] | None, Field(description="Where it acts; left out: the deployment's region.")] = (
-        None
-    )
+    regions: Annotated[
+        Annotated[Some[Region], AfterValidator(_few_regions)] | None,
+        Field(description="Where it acts; left out: the deployment's region."),
+    ] = None
     role_arn: Annotated[
         str | None,
         Field(
-            pattern=r"^arn:aws[a-z-]*:iam::\d{12}:role/[\w+=,.@/-]+$",
+            pattern=r"^arn:aws[a-z-]*:iam::[0-9]{12}:role/[\w+=,.@/-]+$",
             description="The role to act through, from the deployment's list; its account is where the policy acts.",
         ),
     ] = None
@@ -110,7 +124,7 @@ class DocumentClause(Grammar):
     """The document itself; its policies are read one by one."""
 
     schema_: Annotated[str | None, Field(alias="$schema")] = None
-    version: Literal[1]
+    version: Annotated[Literal[1], BeforeValidator(_whole_number)]
     orphans: Literal["report", "delete"] = "report"
     policies: Annotated[list[Any], Field(strict=False)]
 
@@ -132,6 +146,11 @@ class Policy:
     @property
     def name(self) -> str:
         return self.clause.name
+
+    @property
+    def origin(self) -> str:
+        """The value of `setpoint:document`: where the policy stood, and whether its own word was to retain."""
+        return f"{self.document}:retain" if self.clause.removal == "retain" else self.document
 
     @property
     def kind(self) -> KindModel:

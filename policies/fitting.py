@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 
 from policies.action import Desired
 from policies.blueprint import Blueprint, UnfitError
 from policies.frozen import Json, canonical_text
 from policies.items import ItemSource
-from policies.selection import Item, Skipped, select, show
+from policies.selection import Item, Skipped, key_of, select, show
+from policies.template import RenderError, render
 
 MOST_KEPT = 100_000
 """Items whose rendering a blueprint remembers; with more it begins anew."""
@@ -22,16 +24,26 @@ class Fitted:
     desired: tuple[Desired, ...]
     skipped: tuple[Skipped, ...]
     spared: frozenset[str]
-    """Names and keys that two items fight for: neither is made, and what is there already stays."""
+    """Names and keys of items that fight for one identity or do not fit: nothing is made, and what is there stays."""
+    hold: str | None = None
+    """Why nothing may be removed: an item does not fit, and nobody can tell whose resource it means."""
 
 
 def fit(blueprint: Blueprint, source: ItemSource, values: Iterable[Json], **scope: Json) -> Fitted:
-    """One desired resource per usable item. Two items with one identity: both skipped, and what exists is spared."""
+    """One desired resource per usable item; two items with one identity are both skipped.
+
+    An item that cannot be used is there all the same: what exists of it is spared, not taken for unwanted.
+    """
     skipped: list[Skipped] = []
+    spared: set[str] = set()
+    unclear = 0
     made: dict[str, list[tuple[int, Json, Desired]]] = {}
     for place, value, fitted in _each(blueprint, source, tuple(values), scope):
         if isinstance(fitted, str):
             skipped.append(Skipped(place, show(value), fitted))
+            meant = identities(blueprint, source, value, scope)
+            spared |= meant
+            unclear += not meant
         else:
             made.setdefault(fitted.name or fitted.key, []).append((place, value, fitted))
     alone = tuple(twins[0][2] for twins in made.values() if len(twins) == 1)
@@ -41,7 +53,19 @@ def fit(blueprint: Blueprint, source: ItemSource, values: Iterable[Json], **scop
         for name, twins in fights.items()
         for place, value, _ in twins
     ]
-    return Fitted(alone, tuple(sorted(skipped, key=lambda one: one.place)), frozenset(fights))
+    hold = f"{unclear} items do not fit and cannot be told apart" if unclear else None
+    return Fitted(alone, tuple(sorted(skipped, key=lambda one: one.place)), frozenset(fights) | spared, hold)
+
+
+def identities(blueprint: Blueprint, source: ItemSource, value: Json, scope: dict[str, Json]) -> frozenset[str]:
+    """The key and the name that an item would have, as far as it tells them."""
+    kind, key = blueprint.kind, key_of(source, value) if isinstance(value, str | int | Mapping) else None
+    found = set() if key is None else {key}
+    with suppress(RenderError):
+        identifying = {word: blueprint.properties[word] for word in kind.identifiers}
+        name = kind.name(render(identifying, {"item": value, **scope}))
+        found |= {name} if name is not None else set()
+    return frozenset(found)
 
 
 def _each(
@@ -56,7 +80,7 @@ def _each(
         known.clear()
     around = canonical_text(scope) if scope else ""
     for place, value in enumerate(values):
-        key = (around, value if type(value) in (str, int) else canonical_text([value]))
+        key = (around, type(value).__name__, value if type(value) in (str, int) else canonical_text(value))
         if key not in known:
             known[key] = _one(blueprint, source, value, scope)
         fitted = known[key]

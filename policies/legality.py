@@ -105,9 +105,16 @@ def check_properties(section: Template, kind: KindModel, strategy: Strategy | No
             yield from _whole_values_only(value, (*loc, word))
 
 
+MOST_TAGS = 43
+"""AWS allows 50 on most resources: five say who owns it, one may mark and one may say adopted."""
+
+
 def _twice_tagged(section: Template, kind: KindModel, loc: Loc) -> Iterator[Problem]:
     """A tag key that stands twice: one of the values would be lost."""
     tags = section.get(kind.tag_property or "")
+    if isinstance(tags, tuple | Mapping) and len(tags) > MOST_TAGS:
+        message = f"found {len(tags)} tags; at most {MOST_TAGS} are allowed: AWS takes 50, and owner tags need room"
+        yield Problem(json_path((*loc, kind.tag_property or "")), message)
     keys: set[Json] = set()
     for place, tag in enumerate(tags if isinstance(tags, tuple) else ()):
         key = tag.get("Key") if isinstance(tag, Mapping) else None
@@ -176,13 +183,3 @@ def check_complete(properties: Template, initial: Template, kind: KindModel, loc
     for word in kind.required:
         if word not in properties and word not in initial and word not in kind.identifiers:
             yield Problem(json_path(loc), f"{word!r} is required here, or in 'initial'")
-
-
-def check_paths(paths: Mapping[str, object], kind: KindModel, loc: Loc) -> Iterator[Problem]:
-    """Every dotted path of a condition that starts with no property or fact of the kind."""
-    legal = kind.words | {"tags"}
-    for path in paths:
-        head = path.partition(".")[0]
-        if head not in legal:
-            message = f"{head!r} is no property or fact of {kind.type}{nearest(head, sorted(legal))}"
-            yield Problem(json_path((*loc, path)), message)

@@ -19,7 +19,7 @@ class Match(Grammar):
 
     model_config = ConfigDict(json_schema_extra={"minProperties": 1})
 
-    names: Annotated[tuple[str, ...] | None, Field(strict=False, description="Exact names or ids.")] = None
+    names: Annotated[Some[str] | None, Field(description="Exact names or ids.")] = None
     name_prefix: Annotated[str | None, Field(description="How the name starts.")] = None
     tags: Annotated[Conditions, Field(description="Conditions by tag key.")] = Field(default_factory=nothing)
     where: Annotated[Conditions, Field(description="Conditions by dotted path of a property or fact.")] = Field(

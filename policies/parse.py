@@ -10,7 +10,7 @@ from pydantic import ValidationError
 
 from policies.blueprint import Blueprint
 from policies.coherence import check_conditions, check_known, check_words
-from policies.document import STRATEGY, DocumentClause, Policy, PolicyClause, PolicyDocument
+from policies.document import MOST_REGIONS, STRATEGY, DocumentClause, Policy, PolicyClause, PolicyDocument
 from policies.errors import ParseError, PluginError, Problem
 from policies.frozen import Json, lookup
 from policies.grammar import nearest
@@ -19,7 +19,7 @@ from policies.kind import KindModel
 from policies.legality import check_complete, check_placeholders, check_properties, check_section, compile_lenient
 from policies.naming import check_names
 from policies.paths import json_path
-from policies.problems import Loc, problems_of
+from policies.problems import MOST_TOLD, Loc, problems_of
 from policies.strategy import Strategy
 from policies.template import Template
 from policies.text import TextError, read_json
@@ -96,7 +96,7 @@ class _Reader:
     def _regions(self) -> Sequence[str]:
         regions = self._raw.get("regions") if isinstance(self._raw, Mapping) else None
         legal = isinstance(regions, list | tuple) and regions and all(isinstance(region, str) for region in regions)
-        return list(dict.fromkeys(regions)) if legal and regions else [self._vocabulary.region]
+        return list(dict.fromkeys(regions))[:MOST_REGIONS] if legal and regions else [self._vocabulary.region]
 
     def _globals(self, region: str) -> Mapping[str, str]:
         raw = self._raw if isinstance(self._raw, Mapping) else {}
@@ -116,7 +116,10 @@ class _Reader:
     def _rest(self, raw: Json, error: ValidationError) -> PolicyClause | None:
         """The policy without what is wrong in it, if that is one, so that its other mistakes are told as well."""
         rest = {"name": "unnamed", **raw} if isinstance(raw, Mapping) else {}
-        for line in error.errors(include_url=False):
+        wrong = error.errors(include_url=False)
+        if len(wrong) > MOST_TOLD:
+            return None
+        for line in wrong:
             rest = _without(rest, tuple(line["loc"]))
         try:
             return PolicyClause.model_validate({"name": "unnamed", **rest}, context=self._context)

@@ -29,6 +29,9 @@ _WANTED = {
 
 Loc = tuple[str | int, ...]
 
+MOST_TOLD = 100
+"""Mistakes told of one policy: nobody mends more at once, and looking for nearest words takes time."""
+
 
 def problems_of(
     error: ValidationError, model: type[BaseModel], prefix: Loc = (), raw: Json = None, context: Json = NOTHING
@@ -41,12 +44,16 @@ def problems_of(
 
 def told_once(lines: Sequence[Mapping[str, Any]]) -> Iterator[Mapping[str, Any]]:
     """Without the missing keys that an unknown key beside them was meant to be: one mistake, one error."""
+    lines = lines[:MOST_TOLD]
     unknown = [tuple(line["loc"]) for line in lines if line["type"] == "extra_forbidden"]
     for line in lines:
-        loc = tuple(line["loc"])
-        misspelt = any(other[:-1] == loc[:-1] and nearest(other[-1], [str(loc[-1])]) for other in unknown if loc)
-        if line["type"] != "missing" or not misspelt:
+        if line["type"] != "missing" or not _misspelt(tuple(line["loc"]), unknown):
             yield line
+
+
+def _misspelt(loc: Loc, unknown: Sequence[Loc]) -> bool:
+    """Whether an unknown key beside a missing one was meant to be it."""
+    return any(other[:-1] == loc[:-1] and nearest(other[-1], [str(loc[-1])]) for other in unknown)
 
 
 def summary(error: ValidationError) -> str:

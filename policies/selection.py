@@ -57,7 +57,7 @@ def _usable(source: ItemSource, value: Json, place: int, text_fields: frozenset[
         reason = _misfit(source, value, field)
         if reason:
             return Skipped(place, show(value), reason)
-    return Item(value, place, _key(source, value))
+    return Item(value, place, key_of(source, value))
 
 
 def _misfit(source: ItemSource, value: Json, field: str) -> str | None:
@@ -78,10 +78,12 @@ def _misfit(source: ItemSource, value: Json, field: str) -> str | None:
     return None
 
 
-def _key(source: ItemSource, value: Json) -> str | None:
+def key_of(source: ItemSource, value: Json) -> str | None:
+    """What tells the item apart by itself, where anything does; else it is its name."""
     if not isinstance(value, Mapping):
         return str(value)
-    return str(_field(value, source.identity)) if source.identity else None
+    found = _field(value, source.identity) if source.identity else None
+    return None if found is None else str(found)
 
 
 def _field(value: Json, path: str) -> Json:

@@ -69,12 +69,14 @@ class Observation:
     `owned` are proven ours (or, for a policy with `match`, the matched ones). `occupied` holds by name what exists
     under names that this policy could render and is not proven ours (of nameless kinds: by token, what is untagged).
     `dead` are the terminated of a nameless kind, whosever they were: a service may drop their tags, and only their
-    tokens matter. `unread` are the ids whose deep read failed in this run: unknown, so nothing is done to them.
+    tokens matter. `left` is what this policy marked and does not match any more. `unread` are the ids whose deep read
+    failed in this run: unknown, so nothing is done to them.
     """
 
     owned: tuple[Resource, ...] = ()
     occupied: Mapping[str, Resource] = field(default_factory=lambda: NOTHING)
     dead: tuple[Resource, ...] = ()
+    left: tuple[Resource, ...] = ()
     unread: frozenset[str] = frozenset()
     signals: Mapping[str, Any] = field(default_factory=lambda: NOTHING)
 

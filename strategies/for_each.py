@@ -66,9 +66,10 @@ class ForEach(Strategy):
             return Decision(desired=(blueprint.render(ONE),))
         fitted = fit(blueprint, self.items, seen.signal(self.items))
         emptied = not fitted.desired and seen.owned and not self.items.allow_empty
+        nothing = "no item is usable, and something is owned; set allowEmpty to delete everything"
         return Decision(
             desired=fitted.desired,
             spared=fitted.spared,
-            hold="no item is usable, and something is owned; set allowEmpty to delete everything" if emptied else None,
+            hold=nothing if emptied else fitted.hold,
             troubles=tuple(Trouble("Degraded", "ItemSkipped", str(skipped)) for skipped in fitted.skipped),
         )

@@ -21,6 +21,7 @@ class Wanted:
         self.desired: list[Desired] = []
         self.lasting: list[str] = []
         self.spared: frozenset[str] = frozenset()
+        self.hold: str | None = None
         self._skipped: dict[str, Trouble] = {}
 
     @property
@@ -30,6 +31,7 @@ class Wanted:
     def add(self, phase: str, fitted: Fitted, filled: Mapping[str, Resource], kind: KindModel) -> None:
         """Past ones only where they exist; what exists keeps its name, and past ones what they were born with."""
         self.spared |= fitted.spared
+        self.hold = self.hold or fitted.hold
         for skipped in fitted.skipped:
             self._skipped.setdefault(str(skipped), Trouble("Degraded", "ItemSkipped", str(skipped)))
         for one in fitted.desired:

@@ -146,11 +146,12 @@ class Rotation(Strategy):
             wanted.add(phase, fitted, filled, blueprint.kind)
         removals, troubles = self._rest(seen, wanted, here)
         emptied = self.items is not None and not self.items.allow_empty and not wanted.desired and bool(seen.owned)
+        nothing = "no item is usable, and something is owned; set allowEmpty to delete everything"
         return Decision(
             desired=tuple(wanted.desired),
             removals=tuple(removals),
             spared=wanted.spared,
-            hold="no item is usable, and something is owned; set allowEmpty to delete everything" if emptied else None,
+            hold=nothing if emptied else wanted.hold,
             troubles=(*wanted.troubles, *troubles),
             lasting=frozenset(wanted.lasting),
         )

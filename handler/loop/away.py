@@ -110,8 +110,9 @@ class Away:
             self.draft.kept.append(f"{resource.name or resource.id}: deleted from {rfc3339(since + grace)} on")
 
     def _unmark(self) -> Iterator[Action]:
-        for resource in self.seen.owned:
-            if resource.id in self.decision.unmark and resource.alive and self._marked_at(resource):
+        pardoned = [resource for resource in self.seen.owned if resource.id in self.decision.unmark]
+        for resource in (*pardoned, *self.seen.left):
+            if resource.alive and self._marked_at(resource):
                 change = Change(untag=frozenset({MARKED}))
                 yield self.draft.action(Verb.RELEASE, resource.id, "not to be deleted any more", None, resource, change)
 

@@ -32,7 +32,7 @@ def observe(
     if policy.match is not None:
         alive = known_untagged(one for one in census if one.alive)
         chosen = tuple(one for one in alive if selects(policy.match, policy.exceptions, one))
-        return Observation(owned=chosen, unread=unread, signals=signals)
+        return Observation(owned=chosen, left=_left(policy, census), unread=unread, signals=signals)
     owners = (policy.owner, *former)
     owned = {one.id: one for one in census if one.tags and any(proves(one, owner) for owner in owners)}
     rest = [one for one in census if one.id not in owned]
@@ -40,7 +40,20 @@ def observe(
     if not policy.kind.named:
         strangers = {one.token: one for one in rest if one.alive and one.token and claimed_by(one.tags) is None}
     dead = () if policy.kind.named else tuple(one for one in census if not one.alive)
-    return Observation(tuple(owned.values()), freeze(strangers), dead, unread, signals)
+    return Observation(tuple(owned.values()), freeze(strangers), dead, unread=unread, signals=signals)
+
+
+def _left(policy: Policy, census: Sequence[Resource]) -> tuple[Resource, ...]:
+    """What this policy marked and no longer means: the mark must go, or it would count should it ever match again."""
+    return tuple(
+        one
+        for one in census
+        if one.alive
+        and one.tags
+        and claimed_by(one.tags) is None
+        and selects(policy.match or (), policy.exceptions, one) is False
+        and marked_at(one.tags, policy.owner, one.id) is not None
+    )
 
 
 def reads(
@@ -81,7 +94,7 @@ def _due(policy: Policy, resource: Resource, spec: str, every: timedelta, now: d
 def _matched(
     policy: Policy, decision: Decision, census: Sequence[Resource], every: timedelta, now: datetime
 ) -> Iterator[Resource]:
-    """Matched resources carry no spec hash: each is read once per drift check, or when it takes a read to select it.
+    """Matched resources carry no spec hash: each is read when the policy is new, and then once per drift check.
 
     Those whose grace is over are read all at once: how many are to go must be known before any goes.
     """
@@ -90,7 +103,7 @@ def _matched(
         if verdict is False:
             continue
         if (one.properties is None or verdict is None) and (
-            its_turn(one, every, now) or _is_over(policy, decision, one, now)
+            one.id not in policy.blueprint.looked or its_turn(one, every, now) or _is_over(policy, decision, one, now)
         ):
             yield one
 

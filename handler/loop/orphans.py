@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from handler.loop.cloud import Cloud
 from handler.loop.conductor import Pipeline, Task
 from handler.loop.reconcile import Moment, PolicyReport, Reconciler
-from handler.loop.surveys import Survey
+from handler.loop.surveys import Place, Survey
 from policies.blueprint import Blueprint
 from policies.document import Policy, PolicyClause, ResourceClause
 from policies.estate import Estate
@@ -42,7 +42,7 @@ def orphans(
     claimed = cloud.owners(indexed.result())
     reports = []
     for type_, resources in sorted(claimed.items()):
-        for policy, left in sorted(_by_policy(estate, controller, resources).items()):
+        for policy, left in sorted(_by_policy(estate, controller, (type_, scope), resources).items()):
             ghost = _ghost(estate, kinds[type_], Owner(controller, policy), scope, left, delete)
             prefix = common_start(one.name or "" for one in left)
             surveys = {(type_, scope): Survey((prefix,), whole_index=False)}
@@ -50,14 +50,18 @@ def orphans(
     return tuple(report for report in reports if report.plan.actual)
 
 
-def _by_policy(estate: Estate, controller: str, resources: Sequence[Resource]) -> Mapping[str, list[Resource]]:
-    """The resources of this controller whose policy is neither alive nor the former name of one that is."""
-    heirs = {str(old) for policy in estate.policies for old in estate.former_owners(policy)}
+def _by_policy(
+    estate: Estate, controller: str, place: Place, resources: Sequence[Resource]
+) -> Mapping[str, list[Resource]]:
+    """The resources of this controller whose policy does not act on this type here, nor has an heir that does."""
+    acting = [policy for policy in estate.policies if (policy.kind.type, policy.scope) == place]
+    alive = {policy.name for policy in acting}
+    heirs = {str(old) for policy in acting for old in estate.former_owners(policy)}
     found: dict[str, list[Resource]] = {}
     for one in resources:
         owner = claimed_by(one.tags) or ""
         ours, _, policy = owner.rpartition("/")
-        if ours == controller and policy not in estate.live_names and owner not in heirs:
+        if ours == controller and policy not in alive and owner not in heirs:
             found.setdefault(policy, []).append(one)
     return found
 
@@ -65,19 +69,24 @@ def _by_policy(estate: Estate, controller: str, resources: Sequence[Resource]) -
 def _ghost(
     estate: Estate, kind: KindModel, owner: Owner, scope: Scope, left: Sequence[Resource], delete: bool
 ) -> Policy:
-    """The policy that is gone, as one that wants nothing: observed only, unless its document says delete."""
-    documents = {(one.tags or {}).get(DOCUMENT) for one in left}
+    """The policy that is gone, as one that wants nothing: observed only, unless its document says delete.
+
+    Nothing goes by itself that its policy said in so many words to retain, or while a policy of that name lives on
+    with another type or elsewhere.
+    """
+    origins = {(one.tags or {}).get(DOCUMENT, "") for one in left}
+    documents = {origin.partition(":")[0] for origin in origins}
     deletes = {document.name for document in estate.documents if document.orphans == "delete"}
+    said = documents <= deletes and owner.policy not in estate.live_names
     clause = PolicyClause.model_construct(
         name=owner.policy,
         ensure="absent",
-        removal="delete",
-        mode="enforce" if delete or documents <= deletes else "observe",
+        removal="retain" if any(":" in origin for origin in origins) and not delete else "delete",
+        mode="enforce" if delete or said else "observe",
         resource=ResourceClause.model_construct(type=kind.type),
         strategy=ForEach.model_construct(type="forEach"),
     )
-    blueprint = Blueprint(kind, {})
-    return Policy(next(iter(sorted(map(str, documents)))), "$", owner, scope, clause, blueprint, gone=True)
+    return Policy(min(documents), "$", owner, scope, clause, Blueprint(kind, {}), gone=True)
 
 
 def scopes(estate: Estate, home: Scope) -> Iterator[Scope]:

@@ -17,10 +17,10 @@ from handler.loop.observe import observe, reads, with_reads
 from handler.loop.plan import plan
 from handler.loop.sense import Senses
 from handler.loop.surveys import Place, Survey
-from policies.action import Action, Outcome, Plan, Result, Verb
+from policies.action import Action, Outcome, Plan, Result, Trouble, Verb
 from policies.document import Policy
 from policies.errors import ConflictError, ThrottledError, WaitError
-from policies.identity import Owner
+from policies.identity import Owner, claimed_by
 from policies.names import NamePattern
 from policies.strategy import Decision
 from policies.world import Observation, Resource
@@ -61,7 +61,7 @@ class PolicyReport:
 
 @dataclass
 class Reconciler:
-    """One policy in one run."""
+    """One policy in one run. `certain` says that all documents were read, so that a name that is not there is gone."""
 
     policy: Policy
     former: tuple[Owner, ...]
@@ -70,6 +70,7 @@ class Reconciler:
     cloud: Cloud
     moment: Moment
     batches: Batches = field(default_factory=dict)
+    certain: bool = True
 
     def __post_init__(self) -> None:
         self.unread: dict[str, Exception] = {}
@@ -79,9 +80,12 @@ class Reconciler:
         if self.policy.clause.mode == "paused" or self.moment.over():
             return PolicyReport(self.policy, unvisited=self.policy.clause.mode != "paused")
         metrics = Metrics(self.cloud, self.now, self.batches)
-        senses = Senses(self.policy, self.former, self.surveys, self.cloud, metrics)
+        senses = Senses(self.policy, self.policy.formerly, self.surveys, self.cloud, metrics)
         census = yield from senses.census()
-        signals = yield from senses.signals()
+        doubt = self._whose(census)
+        if doubt:
+            return PolicyReport(self.policy, Plan(troubles=(doubt,)))
+        signals = yield from senses.signals(self._observe(census, {}).owned)
         seen = self._observe(census, signals)
         census = yield from self._look_closer(
             census, tuple(reads(self.policy, self._decide(seen), seen, census, self.now, self.moment.thorough))
@@ -100,6 +104,14 @@ class Reconciler:
         troubles = (*planned.troubles, *self.moment.churn.note(outcomes, self.now))
         unread = tuple(self.unread.values())
         return PolicyReport(self.policy, replace(planned, troubles=troubles), guarded, outcomes, unread=unread)
+
+    def _whose(self, census: Sequence[Resource]) -> Trouble | None:
+        """Why nobody can tell whether the policy takes over what it was formerly: then it must not begin anew."""
+        doubtful = {str(owner) for owner in self.policy.formerly if owner not in self.former}
+        if self.certain or not any(claimed_by(one.tags) in doubtful for one in census):
+            return None
+        message = "its former name owns something, and may be alive in a document that was not read or did not parse"
+        return Trouble("Held", "FormerUnknown", f"{message}; nothing is done until all documents of the prefix parse")
 
     @property
     def now(self) -> datetime:
@@ -123,6 +135,7 @@ class Reconciler:
             error = future.exception()
             if error is None:
                 fresh[one.id] = future.result()
+                self.policy.blueprint.looked.add(one.id)
             elif isinstance(error, Exception):
                 self.unread[one.id] = error
             else:

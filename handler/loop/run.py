@@ -40,7 +40,9 @@ def run(estate: Estate, vocabulary: Vocabulary, cloud: Cloud, executor: Executor
     names = {id(policy): names_of(policy) for policy in policies}
     surveys, batches = plan_surveys(policies, names), plan_metrics(policies)
     pipelines: list[Pipeline[Any]] = [
-        Reconciler(policy, estate.former_owners(policy), names[id(policy)], surveys, cloud, moment, batches).pipeline()
+        Reconciler(
+            policy, estate.former_owners(policy), names[id(policy)], surveys, cloud, moment, batches, estate.complete
+        ).pipeline()
         for policy in policies
     ]
     for scope in scopes(estate, Scope(vocabulary.account, vocabulary.region)):

@@ -17,8 +17,9 @@ from handler.loop.observe import known_untagged
 from handler.loop.surveys import Place, Survey, outside, shortest
 from policies.blueprint import match_scope
 from policies.document import Policy
+from policies.fitting import identities
 from policies.frozen import freeze
-from policies.identity import Owner
+from policies.identity import KEY, Owner, tag_value
 from policies.items import ItemSource, ResourceItems
 from policies.match import EVERYTHING, selects
 from policies.numbers.metric import MetricQuery
@@ -56,16 +57,19 @@ class Senses:
                 found = tuple({one.id: one for one in (*found, *more.result())}.values())
         return (yield from self._join((type_, survey, frozenset(missed)), found, index))
 
-    def signals(self) -> Pipeline[Mapping[str, Any]]:
+    def signals(self, owned: Sequence[Resource]) -> Pipeline[Mapping[str, Any]]:
         """What the strategy asked for; nothing where the policy wants nothing."""
+        known = frozenset(word for one in owned for word in (one.name, (one.tags or {}).get(KEY)) if word)
         signals: dict[str, Any] = {}
         queries = []
         for signal in self.policy.strategy.signals() if self.policy.wanted else ():
             if isinstance(signal, MetricQuery):
                 queries.append(signal)
             else:
-                read = self._resources if isinstance(signal, ResourceItems) else self._items
-                signals[signal.signal_key] = yield from read(signal)
+                resources = isinstance(signal, ResourceItems)
+                signals[signal.signal_key] = yield from (
+                    self._resources(signal, known) if resources else self._items(signal)
+                )
         closed = [query for query in queries if not query.metric.placeholders]
         signals |= yield from self.metrics.ask(closed, self.policy.scope)
         frozen: Mapping[str, Any] = freeze(signals)
@@ -82,8 +86,12 @@ class Senses:
         (future,) = yield (Task(partial(self.cloud.items, source, scope), ("items", source.signal_key, scope)),)
         return future.result()
 
-    def _resources(self, source: Any) -> Pipeline[Any]:
-        """Resources as items; each is read where the policy uses more of it than the survey shows."""
+    def _resources(self, source: Any, known: frozenset[str]) -> Pipeline[Any]:
+        """Resources as items; each is read where the policy uses more of it than the survey shows.
+
+        The tag index lags. So a resource that it rules out, and that something `known` (owned) was made for, is asked
+        for its tags itself: unknown is not absent.
+        """
         everything = Survey(("",), whole_index=True)
         surveyed, indexed = yield (
             self._survey(source.type, everything.prefixes),
@@ -95,8 +103,18 @@ class Senses:
         if any(_is_item(source, one) is None or words - match_scope(one).keys() for one in possible):
             fresh = yield [Task(partial(self.cloud.read, self.policy.scope, one)) for one in possible]
             possible = [one for future in fresh if (one := future.result()) is not None]
+        ruled_out = (one for one in census if one.alive and _is_item(source, one) is False)
+        doubtful = [one.with_tags(None) for one in ruled_out if self._meant(source, one) & known]
+        if doubtful:
+            fresh = yield [Task(partial(self.cloud.read, self.policy.scope, one)) for one in doubtful]
+            possible += [one for future in fresh if (one := future.result()) is not None]
         chosen = (one for one in possible if _is_item(source, one))
         return tuple(match_scope(one) for one in sorted(chosen, key=lambda one: one.id))
+
+    def _meant(self, source: ItemSource, one: Resource) -> frozenset[str]:
+        """The names and keys of what this policy would make of a resource as an item."""
+        meant = identities(self.policy.blueprint, source, match_scope(one), {})
+        return meant | {tag_value(word) for word in meant}
 
     def _survey(self, type_: str, prefixes: tuple[str, ...]) -> Task:
         scope = self.policy.scope

@@ -61,7 +61,7 @@ class Toward:
 
     def _create(self, want: Desired, replaces: Resource | None = None) -> Action:
         spec = None if self.kind.single_call(merge(want.initial, want.properties)) else PENDING
-        owned = own(self.kind, want, self.policy.owner, self.policy.document, spec)
+        owned = own(self.kind, want, self.policy.owner, self.policy.origin, spec)
         tokens: tuple[str, ...] = ()
         if not self.kind.named:
             birth = owned.tags[ID]
@@ -81,7 +81,7 @@ class Toward:
         return replace(create, verb=Verb.UPDATE, reason=reason, seen=stranger, change=change)
 
     def _adopt(self, want: Desired, stranger: Resource) -> Action:
-        owned = own(self.kind, want, self.policy.owner, self.policy.document)
+        owned = own(self.kind, want, self.policy.owner, self.policy.origin)
         owned = replace(owned, tags={**owned.tags, ADOPTED: "true"})
         return self.draft.action(
             Verb.ADOPT, want.key, "exists and nobody owns it", owned, stranger, drift(self.kind, owned, stranger)
@@ -109,13 +109,13 @@ class Toward:
         if self.kind.named:
             return unfinished(self._owned(want), resource)
         birth = birth_mark(resource, self.policy.owner)
-        return unfinished(own(self.kind, want, self.policy.owner, self.policy.document, birth=birth), resource)
+        return unfinished(own(self.kind, want, self.policy.owner, self.policy.origin, birth=birth), resource)
 
     def _owned(self, want: Desired) -> Desired:
         """With its owner tags; remembered for as long as the very same resource is desired."""
         known = self.policy.blueprint.owned.get(want.key)
         if known is None or known[0] is not want:
-            known = (want, own(self.kind, want, self.policy.owner, self.policy.document))
+            known = (want, own(self.kind, want, self.policy.owner, self.policy.origin))
             self.policy.blueprint.owned[want.key] = known
         return known[1]
 

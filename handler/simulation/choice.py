@@ -18,7 +18,9 @@ def chosen(settings: Settings, place: str, name: str | None) -> Policy:
     for failure in estate.failures:
         raise ParseError(origin([place], failure.source), failure.problems)
     able = {one.name: one for one in reversed(estate.policies) if isinstance(one.strategy, Replicas | Scale)}
-    listed = ", ".join(sorted(able)) or "none"
+    listed = ", ".join(sorted(able))
+    if not able:
+        raise WrongOptionError(f"{place} has no policy of type replicas or scale: there is nothing to replay")
     if name is not None and name not in able:
         raise WrongOptionError(f"{place} has no policy {name!r} of type replicas or scale; there is: {listed}")
     if name is None and len(able) != 1:

@@ -62,15 +62,16 @@ def figure(replays: Sequence[Replay], title: str, span: tuple[int, int]) -> Figu
     shapes: list[Shape] = [Words(LEFT, 28, title, bold=True)]
     top = 66
     watched = [one for one in replays if one.gauge is not None]
+    bottom = top + (260 + 44 if watched else 0) + 200
+    shapes += _time_axis(top, bottom, span)
     if watched:
         names = ", ".join(dict.fromkeys(one.gauge.title for one in watched if one.gauge))
         shapes += _panel(_Plane(top, 260, _values_top(watched)), names, watched, lambda one: one.values)
         top += 260 + 44
     most = max(one.score.most or 1 for one in replays) * 1.08
     shapes += _panel(_Plane(top, 200, most), "size", replays, lambda one: one.sizes)
-    shapes += _time_axis(66, top + 200, span)
     shapes += _legend(replays)
-    return Figure(top + 200 + 40, tuple(shapes))
+    return Figure(bottom + 40, tuple(shapes))
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,6 +1,7 @@
 """A twin of what a policy works on: resources in memory that its actions are done to.
 
-Each tick decides, plans and guards with the very functions of a run; only sensing and acting are made up. Everything
+Each tick decides, plans and guards with the very functions of a run; only sensing and acting are made up. Where the
+number says what it said when nothing was to be done, and nothing has changed, its tick ends there. Everything
 that is created works at once, and what one update wants is there in the next tick: how long a service takes, and into
 how many steps its kind cuts the way, is not simulated.
 """
@@ -17,11 +18,11 @@ from handler.loop.plan import plan
 from policies.action import Action, Desired, Verb
 from policies.blueprint import Blueprint, match_scope
 from policies.document import Policy
-from policies.frozen import NOTHING, Json, freeze, lookup, merge
+from policies.frozen import Json, freeze, lookup, merge
 from policies.numbers.metric import MetricQuery
-from policies.numbers.number import Number, bound, signals_of
+from policies.numbers.number import Hold, Number, bound, signals_of, value_of
 from policies.strategy import Decision
-from policies.template import Template, placeholders
+from policies.template import placeholders
 from policies.world import Observation, Resource
 from strategies.replicas import Replicas
 from strategies.scale import Scale
@@ -32,22 +33,15 @@ _OLD = timedelta(days=1)
 
 @dataclass(frozen=True)
 class _Remembering(Blueprint):
-    """Renders each slot once, and what a resource should look like once for as long as both stay: rendering is pure."""
+    """Renders each slot once: rendering is pure."""
 
     slots: dict[Any, Desired] = field(default_factory=dict, compare=False)
-    last: list[Any] = field(default_factory=list, compare=False)
 
     def render(self, key: str | None = None, **scope: Json) -> Desired:
         asked = (key, *scope.items())
         if asked not in self.slots:
             self.slots[asked] = super().render(key, **scope)
         return self.slots[asked]
-
-    def apply(self, resource: Resource, extra: Template = NOTHING) -> Desired:
-        if not self.last or self.last[0] is not resource or self.last[1] != extra:
-            self.last[:] = resource, extra, super().apply(resource, extra)
-        found: Desired = self.last[2]
-        return found
 
 
 class Twin:
@@ -58,14 +52,17 @@ class Twin:
         clause = policy.clause.model_copy(update={"mode": "enforce"})
         self._policy = replace(policy, clause=clause, blueprint=blueprint)
         self._made = 0
-        self._quiet: tuple[object, object] = (None, None)
+        self._quiet: tuple[object, int | Hold | None] = (None, None)
         self._resources: Mapping[str, Resource] = {}
-        self.owned: tuple[Resource, ...] = ()
+        self.owned: tuple[Resource, ...] = tuple(self._resources.values())
         if isinstance(policy.strategy, Scale):
             one = _matched(policy, policy.strategy, start)
             self._keep({one.id: one})
         else:
             self._fill(start, begin - _OLD)
+        number = number_of(policy)
+        self.number = bound(number, {"match": match_scope(self.owned[0])}) if policy.match else number
+        """The number that is replayed, with the metrics of this very resource."""
 
     @property
     def size(self) -> int:
@@ -75,30 +72,26 @@ class Twin:
             return int(lookup(self.owned[0].properties, strategy.path))
         return len(self.owned)
 
-    @property
-    def number(self) -> int | Number:
-        """The number that is replayed, with the metrics of this very resource."""
-        number = number_of(self._policy)
-        return bound(number, {"match": match_scope(self.owned[0])}) if self._policy.match else number
-
     def queries(self) -> tuple[MetricQuery, ...]:
         return signals_of(self.number)
 
     def tick(self, signals: Mapping[str, Any], now: datetime) -> Iterator[str]:
         """Decide, plan, guard and act once; what could not be done is told."""
         seen = Observation(owned=self.owned, signals=signals)
+        wanted = value_of(self.number, self.size, seen, now)
+        if self._quiet[0] is self.owned and self._quiet[1] == wanted:
+            return  # the number is all that time and metrics decide, and with this one nothing was to be done
         decision = self._policy.strategy.decide(self._policy.blueprint, seen, now)
         for trouble in decision.troubles:
             yield trouble.message
-        if not decision.removals and self._quiet[0] == decision.desired and self._quiet[1] is self.owned:
-            return  # nothing was to be done the last time, and nothing has changed
         planned = plan(self._policy, (), decision, seen, now)
         guarded = guard(self._policy, decision, planned, seen, now, None)
         for held in guarded.held:
             yield f"held: {held.reason}"
         for action in guarded.allowed:
             self._act(action, now)
-        self._quiet = (None, None) if planned.actions else (decision.desired, self.owned)
+        if not planned.actions and not planned.troubles:
+            self._quiet = self.owned, wanted
 
     def _fill(self, count: int, born: datetime) -> None:
         strategy = self._policy.strategy.model_copy(update={"count": count})

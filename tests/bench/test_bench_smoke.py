@@ -162,4 +162,4 @@ def test_locks_are_hashed_and_name_no_host(lock: Path) -> None:
 
 def test_make_knows_the_bench() -> None:
     targets = re.findall(r"^(bench[a-z-]*):", (ROOT / "Makefile").read_text(), re.M)
-    assert targets == ["bench", "bench-quick", "bench-setup"]
+    assert {"bench", "bench-quick", "bench-setup"} <= {*targets}

@@ -38,7 +38,6 @@ def verdict(match: Any, resource: Resource, excepted: Any = ()) -> bool | None:
         ({"names": ["orders-a"]}, queue(), True),
         ({"names": ["id-orders-a"]}, queue(), True),
         ({"names": ["orders"]}, queue(), False),
-        ({"names": []}, queue(), False),
         ({"tags": {"team": "a"}}, queue(), True),
         ({"tags": {"team": None}}, queue(), False),
         ({"tags": {"team": None}}, queue(tags={}), True),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 import moto.backends
@@ -11,27 +11,15 @@ import moto.backends
 from policies.identity import ID, KEY, POLICY
 from tests.world import Call, World
 
-DESTROYS = {
-    "DeleteQueue": "QueueUrl",
-    "DeleteLogGroup": "logGroupName",
-    "DeleteAlarms": "AlarmNames",
-    "DeleteTable": "TableName",
-    "DeleteTopic": "TopicArn",
-    "DeleteRule": "Name",
-    "DeleteParameter": "Name",
-    "DeleteBucket": "Bucket",
-    "DeleteStream": "StreamName",
-    "DeleteService": "service",
-    "DeleteFunction": "FunctionName",
-    "DeleteDBInstance": "DBInstanceIdentifier",
-    "DeleteDBCluster": "DBClusterIdentifier",
-    "DeleteReplicationGroup": "ReplicationGroupId",
-    "DeleteAutoScalingGroup": "AutoScalingGroupName",
-    "DeleteVolume": "VolumeId",
-    "DeleteSnapshot": "SnapshotId",
-    "TerminateInstances": "InstanceIds",
-}
-"""Every call that ends a resource, and the parameter that says which."""
+DESTROYS = frozenset(
+    {
+        "DeleteAlarms", "DeleteAutoScalingGroup", "DeleteBucket", "DeleteDBCluster", "DeleteDBInstance",
+        "DeleteFunction", "DeleteLogGroup", "DeleteParameter", "DeleteQueue", "DeleteReplicationGroup", "DeleteRule",
+        "DeleteService", "DeleteSnapshot", "DeleteStream", "DeleteTable", "DeleteTopic", "DeleteVolume",
+        "TerminateInstances",
+    }
+)  # fmt: skip
+"""Every call that ends a resource."""
 
 DEAD = ("shutting-down", "terminated")
 
@@ -52,20 +40,18 @@ class Ledger:
         if call.service not in NAMES:
             return
         now = set(_names(self._world, call.service))
+        for key in sorted(self._known[call.service] - now):
+            self.deaths[self._word(call, key)] += 1
         for key in sorted(now - self._known[call.service]):
-            self.births[f"{call.service}/{_slot(self._world, key) if call.service == 'ec2' else key}"] += 1
+            self.births[self._word(call, key)] += 1
             if not owner_tags_of(call) >= {POLICY, KEY, ID}:
                 self.unowned.append(str(call))
         self._known[call.service] = now
         if call.service == "ec2":
             self.most_alive = max(self.most_alive, len(now))
-        if call.operation in DESTROYS and call.outcome == "ok":  # its answer may still be lost
-            self.deaths[f"{call.service}/{self._victim(call)}"] += 1
 
-    def _victim(self, call: Call) -> str:
-        victim = call.params[DESTROYS[call.operation]]
-        name = victim[0] if isinstance(victim, list) else victim
-        return _slot(self._world, name) if call.operation == "TerminateInstances" else name.rpartition("/")[2]
+    def _word(self, call: Call, key: str) -> str:
+        return f"{call.service}/{_slot(self._world, key) if call.service == 'ec2' else key}"
 
 
 def owner_tags_of(call: Call) -> set[str]:
@@ -102,7 +88,7 @@ def _backend(world: World, service: str) -> Any:
     return found[world.account][region] if used else None
 
 
-NAMES: Mapping[str, Callable[[Any], Any]] = {
+NAMES: Mapping[str, Callable[[Any], Iterable[str]]] = {
     "sqs": lambda sqs: sqs.queues,
     "logs": lambda logs: logs.groups,
     "cloudwatch": lambda cloudwatch: cloudwatch.alarms,
@@ -114,14 +100,22 @@ NAMES: Mapping[str, Callable[[Any], Any]] = {
     "kinesis": lambda kinesis: kinesis.streams,
     "ecs": lambda ecs: (one.name for one in ecs.services.values() if one.status == "ACTIVE"),
     "lambda": lambda functions: (one.function_name for one in functions.list_functions()),
-    "rds": lambda rds: (*rds.databases, *rds.clusters),
-    "elasticache": lambda elasticache: elasticache.replication_groups,
+    "rds": lambda rds: (name for some in (rds.databases, rds.clusters) for name, one in some.items() if _stays(one)),
+    "elasticache": lambda found: (name for name, one in found.replication_groups.items() if _stays(one)),
     "autoscaling": lambda autoscaling: autoscaling.autoscaling_groups,
     "ec2": lambda ec2: (one.id for one in _instances(ec2) if one.state not in DEAD),
 }
-"""What has a name, by service; instances, which have none, are told apart by their ids."""
+"""What there is, by service: names, and the ids of instances, which have none."""
 
 
-def _names(world: World, service: str) -> Any:
-    backend = _backend(world, service)
-    return () if backend is None else NAMES[service](backend)
+def _stays(one: Any) -> bool:
+    return (getattr(one, "db_instance_status", None) or one.status) != "deleting"
+
+
+def _names(world: World, service: str) -> Iterator[str]:
+    """What there is and is not on its way out."""
+    backend, place = _backend(world, service), (world.account, world.region)
+    leaving = {"dynamodb": world.dynamodb.is_deleting, "kinesis": world.kinesis.is_deleting}.get(service)
+    for name in NAMES[service](backend) if backend is not None else ():
+        if leaving is None or not leaving(place, name):
+            yield name

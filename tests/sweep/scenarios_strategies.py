@@ -125,7 +125,7 @@ def _scale() -> Iterator[Scenario]:
     capacity = "ProvisionedThroughput.WriteCapacityUnits"
     one = scale("capacity", TABLE, capacity, by_clock(20, 5), names=["sessions"])
     yield Scenario("tables-scaled", of(one), foreign=a_table, ours=frozenset({TABLE}))
-    one = scale("shards", STREAM, "ShardCount", 8, names=["clicks"])
+    one = scale("shards", STREAM, "ShardCount", by_clock(8, 2), names=["clicks"])
     yield Scenario("streams-scaled", of(one), foreign=a_stream, ours=frozenset({STREAM}))
     one = scale("tasks", SERVICE, "DesiredCount", by_clock(3, 1), names=["shops/shop-theirs"])
     yield Scenario("services-scaled", of(one), foreign=a_cluster, ours=frozenset({SERVICE}))
