@@ -152,6 +152,8 @@ class _Act:
                 self.kind.delete(self.aws, found)
         except AbsentError:
             return self._outcome(Result.DONE, "it was gone already")
+        if self.action.verb is Verb.REPLACE:
+            return self._outcome(Result.PARTIAL, "deleted; a later run creates it anew")
         return self._outcome(Result.DONE)
 
     def _tag(self) -> Outcome:

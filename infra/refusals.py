@@ -76,6 +76,7 @@ _OTHER_ACTIONS = {
 }
 """The IAM action of calls that no kind makes."""
 
+_VALUE = re.compile(r"value: .*?(?=, type:|, valid|$)", re.MULTILINE)
 _PERFORM = re.compile(r"perform: ([a-z0-9-]+:[A-Za-z]+)")
 
 
@@ -93,7 +94,7 @@ def translated(kind: Kind | None = None) -> Iterator[None]:
     except NoRegionError as error:
         raise SenseError("no AWS region: set AWS_REGION, or use --region") from error
     except ParamValidationError as error:
-        raise RefusedError(f"the SDK refuses the request: {error}") from error
+        raise RefusedError(f"the SDK refuses the request: {_VALUE.sub('value: (not shown)', str(error))}") from error
     except BotoCoreError as error:
         raise SenseError(f"no answer from AWS: {error}. Whether a write happened is for the next run to see") from error
 

@@ -65,7 +65,7 @@ def _local(place: Path) -> Shelf:
         if not files:
             raise SenseError(f"{place} holds no policy document: there is no *.json in it")
         return Shelf(tuple(map(_file, files)), (place / STOP).exists(), full=True)
-    return Shelf((_file(place),), stopped=False, full=False)
+    return Shelf((_file(place),), (place.parent / STOP).exists(), full=False)
 
 
 def _file(path: Path) -> Stored:
@@ -80,7 +80,7 @@ def _file(path: Path) -> Stored:
 def _s3(place: str, aws: Aws, executor: Executor, kept: Kept) -> Shelf:
     bucket, _, key = place.removeprefix("s3://").partition("/")
     if key.endswith(".json"):
-        return Shelf((_fetch(aws, bucket, key, Path(key).stem),), stopped=False, full=False)
+        return _one_object(aws, bucket, key)
     prefix = key if not key or key.endswith("/") else f"{key}/"
     with translated():
         listed = aws.pages("s3", "list_objects_v2", "Contents", Bucket=bucket, Prefix=prefix)
@@ -97,6 +97,15 @@ def _s3(place: str, aws: Aws, executor: Executor, kept: Kept) -> Shelf:
         kept[f"{bucket}/{key}"] = (versions[key], future.result())
     documents = tuple(kept[f"{bucket}/{prefix}{name}.json"][1] for name in wanted)
     return Shelf(documents, f"{prefix}{STOP}" in versions, full=True)
+
+
+def _one_object(aws: Aws, bucket: str, key: str) -> Shelf:
+    """A single document; STOP beside it counts all the same (listed: HeadObject needs the right to list anyway)."""
+    folder, slash, name = key.rpartition("/")
+    stop = f"{folder}{slash}{STOP}"
+    with translated():
+        found = [one["Key"] for one in aws.pages("s3", "list_objects_v2", "Contents", Bucket=bucket, Prefix=stop)]
+    return Shelf((_fetch(aws, bucket, key, name.removesuffix(".json")),), stop in found, full=False)
 
 
 def _documents(keys: Sequence[str], prefix: str) -> Iterator[str]:

@@ -80,18 +80,29 @@ class _Reader:
         self.problems: list[Problem] = []
 
     def policies(self) -> Iterator[Policy]:
+        """The policy, once for each of its regions; none where anything in it is wrong."""
         for region in self._regions():
-            found = len(self.problems)
-            raw = _expand(self._raw, self._globals(region))
-            clause, kind = self._clause(raw), self._kind(raw)
-            blueprint = self._blueprint(raw, kind, clause) if kind else None
-            if clause and kind:
-                told = {problem.path for problem in self.problems[found:]}
-                self.problems += (one for one in self._check_clause(clause, kind) if not _above(one.path, told))
-            if clause and blueprint and len(self.problems) == found:
-                self.problems += check_known(clause, blueprint, self._loc)
-            if clause and blueprint and len(self.problems) == found:
-                yield self._policy(clause, blueprint, region)
+            try:
+                yield from self._in(region)
+            except (KeyError, AttributeError, TypeError, IndexError, ArithmeticError, AssertionError) as fault:
+                # What a plug-in does while it is read must not take the other documents with it.
+                message = (
+                    f"reading this policy failed: {type(fault).__name__}: {fault}; its strategy or kind has a fault"
+                )
+                self.problems.append(Problem(json_path(self._loc), message))
+
+    def _in(self, region: str) -> Iterator[Policy]:
+        found = len(self.problems)
+        raw = _expand(self._raw, self._globals(region))
+        clause, kind = self._clause(raw), self._kind(raw)
+        blueprint = self._blueprint(raw, kind, clause) if kind else None
+        if clause and kind:
+            told = {problem.path for problem in self.problems[found:]}
+            self.problems += (one for one in self._check_clause(clause, kind) if not _above(one.path, told))
+        if clause and blueprint and len(self.problems) == found:
+            self.problems += check_known(clause, blueprint, self._loc)
+        if clause and blueprint and len(self.problems) == found:
+            yield self._policy(clause, blueprint, region)
 
     def _regions(self) -> Sequence[str]:
         regions = self._raw.get("regions") if isinstance(self._raw, Mapping) else None

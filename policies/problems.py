@@ -12,6 +12,7 @@ from policies.frozen import NOTHING, Json
 from policies.grammar import Dispatch, brief, nearest
 from policies.paths import json_path
 from policies.properties import parts
+from policies.redact import HIDDEN, is_secret
 
 _WANTED = {
     "int_type": "a whole number",
@@ -66,6 +67,7 @@ def summary(error: ValidationError) -> str:
 def explain(line: Mapping[str, Any], legal: Sequence[str]) -> str:
     """One mistake in one sentence."""
     kind, found, context = line["type"], line.get("input"), line.get("ctx") or {}
+    shown = HIDDEN if any(is_secret(str(step)) for step in line["loc"]) else brief(found)
     if kind == "extra_forbidden":
         word = line["loc"][-1]
         allowed = f"; allowed here: {', '.join(legal)}" if legal and len(legal) <= 30 else ""
@@ -73,14 +75,14 @@ def explain(line: Mapping[str, Any], legal: Sequence[str]) -> str:
     if kind == "missing":
         return f"{line['loc'][-1]!r} is required here"
     if kind == "literal_error":
-        return f"found {brief(found)}; allowed: {context['expected']}{_closest(found, context)}"
+        return f"found {shown}; allowed: {context['expected']}{_closest(found, context)}"
     if kind in _WANTED:
-        return f"found {brief(found)}; allowed: {_WANTED[kind]}"
+        return f"found {shown}; allowed: {_WANTED[kind]}"
     if kind == "value_error":
         return str(context["error"])
     if kind == "setpoint":
         return str(line["msg"])
-    return f"found {brief(found)}; {line['msg'][:1].lower()}{line['msg'][1:]}"
+    return f"found {shown}; {line['msg'][:1].lower()}{line['msg'][1:]}"
 
 
 def _closest(found: object, context: Mapping[str, Any]) -> str:

@@ -19,14 +19,27 @@ _SECRET_TEXT = re.compile(
     r"|(?<=://)[^/\s:@]+:[^/\s@]+(?=@)"  # user:password in a URL
 )
 _SECRET_ASSIGNED = re.compile(
-    r"""((?:password|passwd|secret|token|api[_-]?key|access[_-]?key|private[_-]?key|credential)s?["']?\s*[=:]\s*["']?)[^\s&;,'"}]+""",
+    r"""((?:pass(?:word|wd|phrase)|pwd|secret|token|api[_-]?key|access[_-]?key|private[_-]?key)[\w-]*["']?\s*[=:]\s*)"""
+    r"""(?!found )("[^"]*"|'[^']*'|[^\s&;,'"}]+)""",
     re.IGNORECASE,
 )
+_BEARER = re.compile(r"\b(bearer|basic)\s+[A-Za-z0-9+/=._-]{6,}", re.IGNORECASE)
+
+
+def is_secret(word: str) -> bool:
+    """Whether a name speaks of a secret, so that its value is not to be shown."""
+    return bool(_SECRET_WORD.search(word))
 
 
 def redact(text: str) -> str:
     """The text without what looks like a secret."""
-    return _SECRET_ASSIGNED.sub(rf"\1{HIDDEN}", _SECRET_TEXT.sub(HIDDEN, text))
+    text = _BEARER.sub(rf"\1 {HIDDEN}", _SECRET_TEXT.sub(HIDDEN, text))
+    return _SECRET_ASSIGNED.sub(_hidden, text)
+
+
+def _hidden(found: re.Match[str]) -> str:
+    quote = found.group(2)[:1] if found.group(2)[:1] in "\"'" else ""
+    return f"{found.group(1)}{quote}{HIDDEN}{quote}"
 
 
 def redact_value(value: Json, word: str = "") -> Json:

@@ -10,7 +10,7 @@ from policies.frozen import Json, canonical_text, lookup
 from policies.grammar import brief
 from policies.items import DEFAULT_PATTERN, WHOLE, ItemSource
 from policies.names import matches
-from policies.redact import redact_value
+from policies.redact import HIDDEN, is_secret, redact_value
 from policies.template import RenderError, spell
 
 _DEFAULT = re.compile(DEFAULT_PATTERN)
@@ -71,11 +71,15 @@ def _misfit(source: ItemSource, value: Json, field: str) -> str | None:
         return str(error)
     pattern = source.pattern_of(field)
     if not (_DEFAULT.fullmatch(text) if pattern == DEFAULT_PATTERN else matches(pattern, text)):
-        return f"{field or 'its text'} {text!r} does not match the pattern {pattern}"
+        return f"{field or 'its text'} {_quoted(field, text)} does not match the pattern {pattern}"
     longest = source.longest(field)
     if longest is not None and len(text) > longest:
-        return f"{field or 'its text'} {text!r} has {len(text)} characters; maxLength is {longest}"
+        return f"{field or 'its text'} {_quoted(field, text)} has {len(text)} characters; maxLength is {longest}"
     return None
+
+
+def _quoted(field: str, text: str) -> str:
+    return HIDDEN if is_secret(field) else repr(text)
 
 
 def key_of(source: ItemSource, value: Json) -> str | None:

@@ -93,6 +93,8 @@ _UPDATING = frozenset({Verb.UPDATE, Verb.ADOPT, Verb.RELEASE, Verb.MARK})
 
 
 def _mode(policy: Policy) -> str | None:
+    if policy.gone and policy.clause.mode != "enforce":
+        return "its policy is gone, and orphans are only reported"
     return None if policy.clause.mode == "enforce" else f"the policy's mode is {policy.clause.mode}"
 
 

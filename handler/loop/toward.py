@@ -123,14 +123,15 @@ class Toward:
         words, how = ", ".join(fixed), self.policy.clause.replace
         if how is None or self.policy.match is not None or want.key in self.lasting:
             message = f"{resource.name or resource.id}: {words} cannot be changed in place"
-            self.draft.trouble("Degraded", "ReplaceNeeded", f'{message}; allow it with "replace": "deleteFirst"')
+            self.draft.trouble("Degraded", "ReplaceNeeded", f"{message}; {_way_out(self.kind)}")
         elif self._fresh_but_different(want, resource, change):
             message = f"{resource.name or resource.id} was created as declared and shows another {words}"
             self.draft.trouble("Degraded", "NotConverging", f"{message}: a new one would be no different, so it stays")
         elif how == "createFirst":
             yield self._create(want, resource)
         else:
-            reason = f"{words} can only change with a new resource"
+            lost = "; what it holds is lost" if self.kind.holds_data else ""
+            reason = f"{words} can only change with a new resource{lost}"
             yield self.draft.action(Verb.REPLACE, want.key, reason, want, resource, change)
 
     def _fresh_but_different(self, want: Desired, resource: Resource, change: Change) -> bool:
@@ -148,3 +149,9 @@ def _why(change: Change, resource: Resource) -> str:
     if SPEC in change.tags:
         return "creation not finished" if (resource.tags or {}).get(SPEC) == PENDING else "the policy changed"
     return "wanted again" if MARKED in change.untag and not change.differences else "changed by others"
+
+
+def _way_out(kind: KindModel) -> str:
+    """What allows a replacement, and what it costs."""
+    cost = ", which deletes it with what it holds, at once" if kind.holds_data else ""
+    return f'"replace": "deleteFirst" allows a new one{cost}'

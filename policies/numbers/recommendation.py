@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from fractions import Fraction
+from functools import lru_cache
 from typing import Annotated, Any
 
 from pydantic import Field, ValidationInfo, ValidatorFunctionWrapHandler, WrapValidator, model_validator
@@ -20,6 +21,7 @@ _NOISE = Fraction(1, 10**12)
 """Relative; a float errs by a ten-thousandth of that."""
 
 
+@lru_cache(maxsize=4096)
 def exact(value: float) -> Fraction:
     """The decimal that a float is written as."""
     return Fraction(str(value))

@@ -3,20 +3,23 @@
 import json
 import sys
 import tomllib
+from collections.abc import Iterator
 from datetime import timedelta
+from importlib.metadata import EntryPoint
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 import pytest
 from jsonschema import Draft7Validator
+from moto.core.resource_tagging import TaggedResource
 
 from handler.compose import Setpoint
 from handler.loop.conductor import InlineExecutor
 from handler.loop.reconcile import Moment
-from handler.loop.run import failures
+from handler.loop.run import RunReport, failures
 from infra.cloud import AwsCloud
-from infra.kinds.registry import KINDS, Kinds
+from infra.kinds.registry import GROUP, Kinds
 from policies.estate import Estate, parse_estate
 from policies.plugins import Plugins
 from policies.schema import json_schema
@@ -24,17 +27,32 @@ from policies.vocabulary import Vocabulary
 from strategies.registry import STRATEGIES
 from tests.docs.pages import PAGES, blocks, document
 from tests.world import World
+from tests.world.index import UNINDEXED
 
 PAGE = next(page for page in PAGES if page.name == "extending.md")
-DURING, TOPIC = (block.text for block in blocks("python", PAGE))
+DURING, REPOSITORY = (block.text for block in blocks("python", PAGE))
 DOCUMENTS = [document(block) for block in blocks("json", PAGE)]
+TYPE = "AWS::ECR::Repository"
 
 
 @pytest.fixture(scope="module")
 def vocabulary() -> Vocabulary:
     strategies = {**STRATEGIES, "during": _module("during", DURING).During}
-    kinds = {**KINDS, "AWS::SNS::Topic": _module("sns_topic", TOPIC).SnsTopic()}
+    module = _module("ecr_repository", REPOSITORY)
+    queue = EntryPoint("AWS::SQS::Queue", "infra.kinds.sqs_queue:SqsQueue", GROUP)
+    kinds = Kinds(GROUP, (queue, EntryPoint(TYPE, f"{module.__name__}:EcrRepository", GROUP)))
     return Vocabulary(strategies, kinds, "123456789012", "eu-west-1")
+
+
+@pytest.fixture(autouse=True)
+def _repositories_in_the_index(monkeypatch: pytest.MonkeyPatch) -> None:
+    """AWS's tag index shows them, moto's does not."""
+
+    def found(ecr: Any) -> Iterator[TaggedResource]:
+        for one in ecr.repositories.values():
+            yield TaggedResource(one.arn, ecr.tagger.get_tag_dict_for_resource(one.arn), "ecr:repository")
+
+    monkeypatch.setitem(UNINDEXED, "ecr", found)
 
 
 def test_during_exists_during(world: World, vocabulary: Vocabulary) -> None:
@@ -47,19 +65,30 @@ def test_during_exists_during(world: World, vocabulary: Vocabulary) -> None:
     assert seen == [0, 1, 1, 0]
 
 
-def test_topics_come_change_and_go(world: World, vocabulary: Vocabulary) -> None:
-    estate, sns = _estate(vocabulary, 1), world.outside.sns
+def test_repositories_come_change_and_go(world: World, vocabulary: Vocabulary) -> None:
+    estate, ecr = _estate(vocabulary, 1), world.outside.ecr
     _run(world, vocabulary, estate)
-    topic = "arn:aws:sns:eu-west-1:123456789012:orders-acme"
-    sns.set_topic_attributes(TopicArn=topic, AttributeName="DisplayName", AttributeValue="by hand")
-    for _ in range(10):  # once in every window of driftCheck, at a minute of its own
-        _run(world, vocabulary, estate)
-    assert sns.get_topic_attributes(TopicArn=topic)["Attributes"]["DisplayName"] == "Orders of acme"
+    assert _repositories(ecr) == {"images/web": ("IMMUTABLE", True), "images/jobs": ("IMMUTABLE", True)}
+    assert _run(world, vocabulary, estate) == []
+    ecr.put_image_tag_mutability(repositoryName="images/web", imageTagMutability="MUTABLE")
+    scanning = {"scanOnPush": False}
+    ecr.put_image_scanning_configuration(repositoryName="images/jobs", imageScanningConfiguration=scanning)
+    _run(world, vocabulary, estate)
+    assert _repositories(ecr) == {"images/web": ("IMMUTABLE", True), "images/jobs": ("IMMUTABLE", True)}
     assert _run(world, vocabulary, estate) == []
     absent = {"version": 1, "policies": [{**DOCUMENTS[1]["policies"][0], "ensure": "absent"}]}  # type: ignore[index]
-    absent["policies"][0]["guardrails"] = {"maxDeletes": "100%"}
+    absent["policies"][0] |= {"removal": "delete", "grace": "0s", "guardrails": {"maxDeletes": "100%"}}
     _run(world, vocabulary, _parse(vocabulary, absent))
-    assert sns.list_topics()["Topics"] == []
+    assert _repositories(ecr) == {}
+
+
+def test_a_repository_that_others_made_stays(world: World, vocabulary: Vocabulary) -> None:
+    world.outside.ecr.create_repository(repositoryName="images/web")
+    world.advance(minutes=1)
+    world.tick_started()
+    report = _report(world, vocabulary, _estate(vocabulary, 1))
+    assert [trouble.reason for one in report.policies for trouble in one.plan.troubles] == ["NameTaken"]
+    assert _repositories(world.outside.ecr)["images/web"] == ("MUTABLE", False)
 
 
 def test_an_editor_knows_both(vocabulary: Vocabulary) -> None:
@@ -74,12 +103,12 @@ def test_a_package_brings_both(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     package.mkdir()
     facts.mkdir()
     (package / "during.py").write_text(DURING)
-    (package / "sns_topic.py").write_text(TOPIC)
+    (package / "ecr_repository.py").write_text(REPOSITORY)
     (facts / "METADATA").write_text("Metadata-Version: 2.1\nName: setpoint-extras\nVersion: 1.0.0\n")
     (facts / "entry_points.txt").write_text(_entry_points(toml.text))
     monkeypatch.syspath_prepend(str(tmp_path))
     assert "during" in Plugins("setpoint.strategies", ())
-    assert Kinds("setpoint.kinds", ())["AWS::SNS::Topic"].named
+    assert Kinds(GROUP, ())[TYPE].named
 
 
 def _entry_points(toml: str) -> str:
@@ -111,7 +140,19 @@ def _run(world: World, vocabulary: Vocabulary, estate: Estate) -> list[str]:
     """One run, a minute after the last; what it did."""
     world.advance(minutes=1)
     world.tick_started()
-    cloud = AwsCloud(world.session, vocabulary.kinds)  # type: ignore[arg-type]
-    report = Setpoint(cloud, vocabulary, InlineExecutor(), ()).run(estate, Moment(world.now))
+    report = _report(world, vocabulary, estate)
     assert list(failures(estate, report)) == []
     return [outcome.action.title for one in report.policies for outcome in one.outcomes]
+
+
+def _report(world: World, vocabulary: Vocabulary, estate: Estate) -> RunReport:
+    assert isinstance(vocabulary.kinds, Kinds)
+    cloud = AwsCloud(world.session, vocabulary.kinds)
+    return Setpoint(cloud, vocabulary, InlineExecutor(), ()).run(estate, Moment(world.now))
+
+
+def _repositories(ecr: Any) -> dict[str, tuple[str, bool]]:
+    return {
+        found["repositoryName"]: (found["imageTagMutability"], found["imageScanningConfiguration"]["scanOnPush"])
+        for found in ecr.describe_repositories()["repositories"]
+    }

@@ -199,7 +199,7 @@ def existing(policy: Policy, item: Any = None, /, minutes: int = 120, id: str | 
     want = policy.blueprint.render(key, item=item, index=item)
     shown = {
         "name": want.name,
-        "tags": own(policy.kind, want, policy.owner, policy.document).tags,
+        "tags": own(policy.kind, want, policy.owner, policy.origin).tags,
         "properties": want.properties,
         "created": NOW - timedelta(minutes=minutes),
         **words,

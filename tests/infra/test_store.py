@@ -61,10 +61,10 @@ def test_a_folder_is_all_of_its_documents(tmp_path: Path) -> None:
     assert [document.body for document in shelf.documents] == [b"A", b"B"]
 
 
-def test_a_file_is_not_all_there_is(tmp_path: Path) -> None:
+def test_a_file_is_not_all_there_is_and_stop_counts_beside_it(tmp_path: Path) -> None:
     write(tmp_path, a_json="A", STOP="")
     shelf = local(tmp_path / "a.json")
-    assert (names(shelf), shelf.full, shelf.stopped) == (["a"], False, False)
+    assert (names(shelf), shelf.full, shelf.stopped) == (["a"], False, True)
 
 
 def test_a_folder_and_a_file_are_not_all_there_is(tmp_path: Path) -> None:
@@ -129,10 +129,10 @@ def test_a_whole_bucket(world: World) -> None:
     assert (names(shelf), shelf.stopped) == (["a"], True)
 
 
-def test_a_key_is_not_all_there_is(world: World) -> None:
+def test_a_key_is_not_all_there_is_and_stop_counts_beside_it(world: World) -> None:
     bucket(world, "live/a.json", "live/b.json", "live/STOP")
     shelf = stored(world, "s3://policies/live/a.json")
-    assert (names(shelf), shelf.full, shelf.stopped) == (["a"], False, False)
+    assert (names(shelf), shelf.full, shelf.stopped) == (["a"], False, True)
 
 
 @pytest.mark.parametrize(
