@@ -11,13 +11,16 @@ PIP_INSTALL := pip install --quiet --disable-pip-version-check --no-deps
 LOCK := uv pip compile --quiet --universal --generate-hashes --no-header --no-annotate --python-version 3.11
 
 .DEFAULT_GOAL := help
-.PHONY: help test demo lint format lock build sam-setup clean build-SetpointFunction bench bench-quick bench-setup
+.PHONY: help test sweep demo lint format lock build sam-setup clean build-SetpointFunction bench bench-quick bench-setup
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-10s %s\n", $$1, $$2}' Makefile
 
 test: lint .venv-sam/.installed ## every check and every test
 	@$(BIN)/pytest
+
+sweep: .venv/.installed ## every scenario, call, fault and weather, and pairs of faults (half an hour); SWEEP="NAME ..." for some
+	@$(BIN)/python -m tests.sweep $(SWEEP)
 
 demo: .venv/.installed ## the whole story on an embedded AWS, no account needed
 	@$(BIN)/setpoint demo

@@ -78,7 +78,8 @@ class Function:
         for error in errors:
             logger.error("run failed", extra={"error": type(error).__name__, "detail": redact(str(error))})
         if errors:
-            raise ExceptionGroup(f"{len(errors)} problems; the run went on with everything else", errors)
+            told = [_tellable(error) for error in errors]
+            raise ExceptionGroup(f"{len(errors)} problems; the run went on with everything else", told)
         return summary
 
     def _stop(self, stopped: bool) -> str | None:
@@ -106,6 +107,13 @@ class Function:
                 name=name, unit=MetricUnit.Seconds if name == "Seconds" else MetricUnit.Count, value=value
             )
         metrics.flush_metrics()
+
+
+def _tellable(error: Exception) -> Exception:
+    """The error without what looks like a secret: Lambda logs what is raised, causes and all."""
+    error.args = (redact(str(error)),)
+    error.__cause__, error.__suppress_context__ = None, True
+    return error.with_traceback(None)
 
 
 def _log_change(outcome: Outcome) -> None:

@@ -8,10 +8,12 @@ from typing import Annotated, Any
 import typer
 
 from handler.command import Commands, command_of
-from handler.options import Settings, settings_of, sharing
+from handler.options import NEEDLESS, Settings, settings_of, sharing
 
 app = typer.Typer(cls=Commands, no_args_is_help=True, rich_markup_mode="rich", pretty_exceptions_enable=False)
 command = command_of(app)
+story = command_of(app, (*NEEDLESS, "controller", "allow_role", "allow_type"))
+printing = command_of(app, NEEDLESS)
 
 Policies = Annotated[list[str], typer.Argument(metavar="POLICIES", help="Files, folders, or s3://bucket/prefix/.")]
 AsJson = Annotated[bool, typer.Option("--json", help="One JSON document on stdout.")]
@@ -76,7 +78,7 @@ def run(
 ) -> int:
     """Bring AWS to what the policies want, once.
 
-    Exits with 0 also where something is held or goes on, 1 on Conflict, Degraded or a failure.
+    Exits with 0 also where something is held or goes on, 1 on Conflict, Degraded or a failure, 130 on Ctrl-C.
     """
     from handler import acting
 
@@ -95,7 +97,7 @@ def apply(
     return acting.apply(settings, file, json)
 
 
-@command
+@story
 def demo(settings: Settings) -> int:  # noqa: ARG001 - there is nothing to connect to
     """Tell the whole story on an embedded AWS. Needs no account and no network."""
     from handler.demo import play
@@ -172,7 +174,7 @@ def simulate(
     return simulating.simulate(settings, policy_file, asked, json)
 
 
-@command
+@printing
 def schema(
     settings: Settings,
     typescript: Annotated[bool, typer.Option("--typescript", help="A .d.ts for policies as code.")] = False,

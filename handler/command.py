@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from typing import Any, TypeAlias
 
@@ -12,6 +12,8 @@ from typer.core import TyperGroup
 from handler.options import Settings, settings_of, sharing
 
 Body: TypeAlias = Callable[..., int]
+INTERRUPTED = 130
+"""As a shell says that Ctrl-C ended a program."""
 
 
 class Commands(TyperGroup):
@@ -35,15 +37,18 @@ def _exit_code_1() -> Iterator[None]:
         raise
 
 
-def command_of(app: typer.Typer) -> Callable[[Body], Body]:
-    """Makes commands of functions: the shared options come as `settings`, and what they return is the exit code."""
+def command_of(app: typer.Typer, without: Collection[str] = ()) -> Callable[[Body], Body]:
+    """Makes commands of functions: the shared options come as `settings`, and what they return is the exit code.
+
+    `without` names shared options that mean nothing to them.
+    """
 
     def command(body: Body) -> Body:
         def run(ctx: typer.Context, **given: Any) -> None:
             settings = settings_of(given).over(ctx.obj or Settings())
             raise typer.Exit(_bounded(lambda: body(settings=settings, **given), debug=settings.debug))
 
-        run.__signature__ = sharing(body)  # type: ignore[attr-defined]
+        run.__signature__ = sharing(body, without)  # type: ignore[attr-defined]
         run.__doc__ = body.__doc__
         app.command(body.__name__)(run)
         return body
@@ -53,11 +58,14 @@ def command_of(app: typer.Typer) -> Callable[[Body], Body]:
 
 def _bounded(body: Callable[[], int], *, debug: bool) -> int:
     """The exit code, whatever happens: an error that people can mend is told in its own words."""
-    from handler.terminal import show_bug, show_error
+    from handler.terminal import say, show_bug, show_error
     from policies.errors import SetpointError
 
     try:
         return body()
+    except KeyboardInterrupt:
+        say("Interrupted.")
+        return INTERRUPTED
     except SetpointError as error:
         show_error(error)
     except Exception as error:  # noqa: BLE001 - the boundary of the program: a mistake of ours is told as one

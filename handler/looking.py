@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 
@@ -11,9 +11,10 @@ from handler.loop.reconcile import Moment
 from handler.options import Settings
 from handler.picture import plan_picture, plan_summary
 from handler.records import document_errors, errors
-from handler.terminal import screen, show, show_errors, show_json, spinning
-from handler.workbench import moment, offline, opened, origin, parsed, shelved, stop_of
+from handler.terminal import say, screen, show, show_errors, show_json, spinning
+from handler.workbench import WHY_STOPPED, WrongOptionError, moment, offline, opened, origin, parsed, shelved, stop_of
 from policies.document import PolicyDocument
+from policies.errors import SenseError
 
 OK, FAILED, CHANGES = 0, 1, 2
 
@@ -49,6 +50,10 @@ def _count(number: int, word: str) -> str:
 
 def plan(settings: Settings, places: Sequence[str], out: Path | None, as_json: bool, at: str | None) -> int:
     """What a run would do now, everything compared."""
+    if out is not None and at is not None:
+        raise WrongOptionError(
+            "found --at and --out together; allowed: one of them, since apply acts when it is called"
+        )
     now = moment(at)
     with opened(settings, places, writable=False) as setpoint, spinning("comparing ..."):
         shelf, estate = setpoint.load()
@@ -60,19 +65,27 @@ def plan(settings: Settings, places: Sequence[str], out: Path | None, as_json: b
     if as_json:
         show_json(record)
     else:
+        show([f"stopped: {WHY_STOPPED}"] if shelf.stopped else ())
         show(plan_picture(report))
         show_errors(wrong)
-        screen().print(plan_summary(report) + (f" Saved: setpoint apply {out} does exactly this." if out else ""))
+        screen().print(
+            plan_summary(report, len(wrong), stopped=shelf.stopped)
+            + (f" Saved: setpoint apply {out} does exactly this." if out else "")
+        )
     return FAILED if wrong else CHANGES if record["changes"] else OK
 
 
 def status(settings: Settings, places: Sequence[str], as_json: bool) -> int:
     """What the last run said of every policy."""
-    found = [status_board.read(one) for one in shelved(settings, places).documents]
+    try:
+        found = [status_board.read(one) for one in shelved(settings, places).documents]
+    except SenseError as error:
+        raise SenseError(str(error).replace("holds no policy document", "holds no status document")) from error
     if as_json:
         show_json({"kind": "SetpointStatus", "version": 1, "documents": found})
     else:
-        screen().print(status_board.table(found), soft_wrap=False)
+        console = screen()
+        show(status_board.board(found, console.width if console.is_terminal else None))
     return OK
 
 
@@ -83,10 +96,12 @@ def iam(settings: Settings, places: Sequence[str], account: str | None, role: st
     show_errors(wrong)
     if wrong:
         return FAILED
+    named = sorted(permissions.roles(estate.policies))
+    if role is not None and role not in named:
+        raise WrongOptionError(f"no policy acts through {role}; these roles are named: {', '.join(named) or 'none'}")
     show_json(permissions.policy(estate.documents, places, settings.owner, role))
-    others = permissions.roles(estate.policies) - {role}
-    note = "{} acts for some of these policies; what it needs: --for-role {}"
-    _say(note.format(other, other) for other in sorted(others) if role is None)
+    for other in named if role is None else ():
+        say(f"{other} acts for some of these policies; what it needs: --for-role {other}")
     return OK
 
 
@@ -100,9 +115,3 @@ def schema(settings: Settings, typescript: bool) -> int:
     else:
         show_json(json_schema(offline(settings)))
     return OK
-
-
-def _say(lines: Iterable[str]) -> None:
-    console = screen(stderr=True)
-    for line in lines:
-        console.print(line)

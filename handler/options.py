@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, fields, replace
 from typing import Annotated, Any
 
@@ -85,18 +85,22 @@ def _declared(
     """The declaration of `Settings` as options."""
 
 
+NEEDLESS = ("profile", "region", "endpoint_url", "threads")
+"""What only a command that calls AWS needs."""
+
 SHARED = tuple(inspect.signature(_declared, eval_str=True).parameters.values())
 
 
 def settings_of(given: dict[str, Any]) -> Settings:
     """Takes the shared options out of what typer hands over."""
-    said: dict[str, Any] = {option.name: given.pop(option.name) for option in SHARED}
+    said: dict[str, Any] = {option.name: given.pop(option.name, None) for option in SHARED}
     said |= {name: tuple(value) for name, value in said.items() if isinstance(value, list)}
-    return Settings(**said)
+    return Settings(**{**said, "debug": bool(said["debug"])})
 
 
-def sharing(body: Callable[..., Any]) -> inspect.Signature:
+def sharing(body: Callable[..., Any], without: Collection[str] = ()) -> inspect.Signature:
     """The signature of a command: the context, its own parameters (without `settings`), the shared options."""
+    shared = [one for one in SHARED if one.name not in without]
     own = [one for one in inspect.signature(body, eval_str=True).parameters.values() if one.name != "settings"]
     context = inspect.Parameter("ctx", inspect.Parameter.POSITIONAL_OR_KEYWORD, annotation=typer.Context)
-    return inspect.Signature([context, *(one.replace(kind=inspect.Parameter.KEYWORD_ONLY) for one in own), *SHARED])
+    return inspect.Signature([context, *(one.replace(kind=inspect.Parameter.KEYWORD_ONLY) for one in own), *shared])

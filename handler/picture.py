@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
@@ -12,6 +13,7 @@ from handler.loop.reconcile import PolicyReport
 from handler.loop.run import RunReport
 from handler.records import Record, actions, changes, outcome_record
 from policies.action import Held, Outcome, Result, Verb
+from policies.redact import redact
 
 _SIGNS: Mapping[str, tuple[str, str]] = {
     Verb.CREATE.value: ("+", "green"),
@@ -27,22 +29,74 @@ _BAD, _LATER = (Result.FAILED, Result.CONFLICT), (Result.WAITING, Result.THROTTL
 
 
 def plan_picture(report: RunReport) -> Iterator[Text]:
-    """What a run would do, policy by policy, as a diff; then what stands in the way."""
-    for one in (*report.policies, *report.orphans):
+    """What a run would do, policy by policy, as a diff, and what stands in the way; then what nobody owns."""
+    for one in report.policies:
         records = list(actions(one))
         notes = [trouble for trouble in one.plan.troubles if trouble.condition in ("Held", "Progressing")]
-        if records or notes:
-            yield _title(one, orphaned=one in report.orphans)
+        if records or notes or one.plan.kept or _paused(one):
+            yield _title(one)
         for record in records:
             yield from action_picture(record)
         for note in notes:
-            yield Text(f"  {note.condition.lower()}: {note.message}", "magenta")
+            yield Text(f"  {note.condition.lower()}: {redact(note.message)}", "magenta")
+        yield from (Text(f"  . {line}", "dim") for line in _kept(one))
+    yield from map(_left_behind, report.orphans)
 
 
-def _title(report: PolicyReport, *, orphaned: bool) -> Text:
+def _title(report: PolicyReport) -> Text:
     policy, plan = report.policy, report.plan
-    numbers = f"{plan.actual} without a policy" if orphaned else f"{plan.desired} wanted, {plan.actual} there"
-    return Text.assemble((policy.name, "bold"), f"  {policy.scope}  {numbers}")
+    numbers = f"{plan.desired} wanted, {plan.actual} there"
+    return Text.assemble((policy.name, "bold"), f"  {policy.scope}  {'paused' if _paused(report) else numbers}")
+
+
+def _paused(report: PolicyReport) -> bool:
+    return report.policy.clause.mode == "paused"
+
+
+def _left_behind(report: PolicyReport) -> Text:
+    """What one policy that is gone left behind, in one line."""
+    policy, guarded = report.policy, report.guarded
+    what = f"{report.plan.actual} {policy.kind.type} without a policy, from {policy.document}"
+    line = Text.assemble("orphaned: ", (policy.name, "bold"), f"  {policy.scope}  {what}: ")
+    marked = len(_marked([report]))
+    if policy.clause.mode != "enforce":
+        return line.append(f"only reported{f', {marked} marked before' if marked else ''}", "dim")
+    counts = Counter(action.verb.value for action in guarded.allowed)
+    words = [f"{count} to {verb}" for verb, count in counts.items()]
+    words += [f"{count} held: {redact(why)}" for why, count in Counter(held.reason for held in guarded.held).items()]
+    words += [f"{len(guarded.waiting)} waiting"] if guarded.waiting else []
+    words += [redact(trouble.message) for trouble in report.plan.troubles]
+    words += _kept(report)
+    return line.append(", ".join(words) or "nothing to do", "dim")
+
+
+_LINE = re.compile(r"(?P<name>.+): (?P<what>deleted from (?P<when>\S+) on|not wanted since \S+, retained)", re.DOTALL)
+
+
+def _kept(report: PolicyReport) -> list[str]:
+    """What is not wanted and stays: a line for each time, with all that it holds for."""
+    same: dict[str, list[str]] = {}
+    for line in report.plan.kept:
+        found = _LINE.fullmatch(line)
+        same.setdefault(found["what"] if found else "", []).append(found["name"] if found else line)
+    return [redact(f"{', '.join(names)}: {what}" if what else "; ".join(names)) for what, names in same.items()]
+
+
+def _marked(reports: Iterable[PolicyReport]) -> list[str]:
+    """When each marked resource may go."""
+    found = (_LINE.fullmatch(line) for one in reports for line in one.plan.kept)
+    return [one["when"] for one in found if one and one["when"]]
+
+
+def standing_picture(report: RunReport) -> Iterator[Text | str]:
+    """What a run found and did nothing about, policy by policy."""
+    for one in report.policies:
+        if _paused(one):
+            yield f"{one.policy.name}: held: the policy's mode is paused"
+        yield from (f"{action.policy}: waiting: {action.title}: {action.reason}" for action in one.guarded.waiting)
+        troubles = (trouble for trouble in one.plan.troubles if trouble.condition == "Held")
+        yield from (f"{one.policy.name}: held: {redact(trouble.message)}" for trouble in troubles)
+        yield from (f"{one.policy.name}: marked: {line}" for line in _kept(one) if not line.endswith("retained"))
 
 
 def action_picture(record: Record) -> Iterator[Text]:
@@ -52,6 +106,8 @@ def action_picture(record: Record) -> Iterator[Text]:
     what = Text.assemble((f"  {sign} {record['action']} ", colour), f"{record['type']} ", (record["resource"], "bold"))
     what.append(f"  {record['reason']}", "dim")
     yield what
+    if record["action"] == Verb.REPLACE.value:
+        yield Text("      deletes the resource and what it holds; the create follows in a later run", "red")
     yield from map(change_picture, record["changes"])
     if held:
         yield Text(f"      held: {record['heldBecause']}", "magenta")
@@ -99,23 +155,42 @@ def error_picture(record: Record) -> Text:
     return Text.assemble((where, "bold"), record["message"])
 
 
-def plan_summary(report: RunReport) -> str:
+def plan_summary(report: RunReport, errors: int = 0, *, stopped: bool = False) -> str:
     """The plan in one line."""
     records = [record for one in report.policies for record in actions(one)]
     counts = Counter(record["action"] if record["state"] == "allowed" else record["state"] for record in records)
     words = [f"{counts[verb.value]} to {verb.value}" for verb in Verb if counts[verb.value]]
-    words += [f"{counts[state]} {state}" for state in ("held", "waiting") if counts[state]]
-    left = sum(len(one.guarded.held) + len(one.guarded.allowed) for one in report.orphans)
+    left = sum(one.plan.actual for one in report.orphans)
     orphaned = f" {left} orphaned: see setpoint orphans." if left else ""
-    return f"{', '.join(words)}.{orphaned}" if words else f"Nothing to do.{orphaned}"
+    return _sentence([*words, *_standing(report.policies, errors, stopped=stopped)]) + orphaned
 
 
-def run_summary(outcomes: Iterable[Outcome], held: int, errors: int) -> str:
+def run_summary(report: RunReport, errors: int, *, stopped: bool = False) -> str:
     """The run in one line."""
-    counts = Counter(outcome.result.value for outcome in outcomes)
+    counts = Counter(outcome.result.value for one in (*report.policies, *report.orphans) for outcome in one.outcomes)
     words = [f"{count} {word}" for word, count in sorted(counts.items())]
-    words += [f"{held} held"] if held else []
-    words += [f"{errors} error{'s' * (errors > 1)}"] if errors else []
+    return _sentence([*words, *_standing(report.policies, errors, stopped=stopped)])
+
+
+def _standing(reports: Sequence[PolicyReport], errors: int, *, stopped: bool) -> Iterator[str]:
+    """What is not done, and why that is no news: with any of it, "nothing to do" would be no true word."""
+    troubles = Counter(trouble.condition for one in reports for trouble in one.plan.troubles)
+    counts = {
+        "held": sum(len(one.guarded.held) for one in reports) + troubles["Held"],
+        "waiting": sum(len(one.guarded.waiting) for one in reports) + troubles["Progressing"],
+        "paused": sum(map(_paused, reports)),
+        "errors" if errors > 1 else "error": errors,
+    }
+    yield from (f"{count} {word}" for word, count in counts.items() if count)
+    if stopped:
+        yield "stopped"
+    when = _marked(reports)
+    if when:
+        first = "" if len(set(when)) == 1 else "the first is "
+        yield f"{len(when)} marked: {first}deleted from {min(when)} on"
+
+
+def _sentence(words: Sequence[str]) -> str:
     return f"{', '.join(words)}." if words else "Nothing to do."
 
 

@@ -17,13 +17,20 @@ from policies.action import Action, Held, Outcome, Verb
 from policies.errors import ParseError
 from policies.estate import Estate
 from policies.frozen import Json, thaw
-from policies.identity import PREFIX, rfc3339
+from policies.identity import DOCUMENT, POLICY, PREFIX, rfc3339
 from policies.redact import redact, redact_value
 from policies.vocabulary import Vocabulary
 
 Record = dict[str, Any]
 Origin = Callable[[str], str]
 """From the name of a document to where it was found."""
+
+_OF_WRITES = ". Whether a write happened is for the next run to see"
+
+
+def of_a_read(message: str) -> str:
+    """What went wrong with a read, without the words that only a write needs."""
+    return message.replace(_OF_WRITES, "")
 
 
 def head(kind: str, now: datetime, words: Vocabulary, places: Sequence[str]) -> Record:
@@ -56,10 +63,38 @@ def action_record(action: Action, state: str) -> Record:
         "resource": action.title,
         "account": action.scope.account,
         "region": action.scope.region,
-        "reason": redact(action.reason),
+        "reason": redact(reason_of(action)),
         "changes": list(changes(action)),
         "fingerprint": fingerprint(action),
     }
+
+
+def reason_of(action: Action) -> str:
+    """Why; where only our own tags change hands, from whom."""
+    before, after = (action.seen and action.seen.tags) or {}, action.change.tags
+    if action.verb is not Verb.UPDATE or POLICY not in before:
+        return action.reason
+    if after.get(POLICY, before[POLICY]) != before[POLICY]:
+        taken = f"taken over from {before[POLICY]}"
+        return f"{taken}; {action.reason}" if action.change.differences else taken
+    if DOCUMENT in before and not action.change.differences and set(after) == {DOCUMENT} and not action.change.untag:
+        return f"its tag {DOCUMENT} says {before[DOCUMENT]}; it is {after[DOCUMENT]} now"
+    return action.reason
+
+
+def kept_records(report: RunReport) -> list[Record]:
+    """What is not wanted and stays, until when."""
+    return [
+        {
+            "policy": one.policy.name,
+            "account": one.policy.scope.account,
+            "region": one.policy.scope.region,
+            "orphaned": one.policy.gone,
+            "message": redact(line),
+        }
+        for one in (*report.policies, *report.orphans)
+        for line in one.plan.kept
+    ]
 
 
 def outcome_record(outcome: Outcome) -> Record:
@@ -108,7 +143,7 @@ def policy_record(report: PolicyReport) -> Record:
         "ready": plan.ready,
         "kept": [redact(line) for line in plan.kept],
         "conditions": [
-            {"type": word, "reason": reason, "message": redact(message)}
+            {"type": word, "reason": reason, "message": _told(reason, message)}
             for word, reason, message in conditions_of(report)
         ],
     }
@@ -117,12 +152,16 @@ def policy_record(report: PolicyReport) -> Record:
 def errors(estate: Estate, report: RunReport, origin: Origin) -> Iterator[Record]:
     """Everything that makes a run fail, each with the place where it can be mended."""
     yield from document_errors(estate, origin)
-    yield from ({"message": redact(str(error) or repr(error))} for error in report.errors)
+    yield from ({"message": redact(of_a_read(str(error) or repr(error)))} for error in report.errors)
     for one in (*report.policies, *report.orphans):
         for word, reason, message in conditions_of(one):
             if word in ("Degraded", "Conflict"):
                 where = {"policy": one.policy.name, "region": one.policy.scope.region}
-                yield {**where, "condition": word, "reason": reason, "message": redact(message)}
+                yield {**where, "condition": word, "reason": reason, "message": _told(reason, message)}
+
+
+def _told(reason: str, message: str) -> str:
+    return redact(message if reason == "ActionFailed" else of_a_read(message))
 
 
 def document_errors(estate: Estate, origin: Origin) -> Iterator[Record]:

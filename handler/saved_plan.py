@@ -14,7 +14,7 @@ from pydantic.alias_generators import to_camel
 from handler.compose import Setpoint
 from handler.loop.reconcile import PolicyReport
 from handler.loop.run import RunReport
-from handler.records import Record, actions, head, policy_record
+from handler.records import Record, actions, head, kept_records, policy_record
 from infra.store import Shelf
 from policies.errors import RefusedError, SenseError
 
@@ -33,6 +33,7 @@ def record(setpoint: Setpoint, shelf: Shelf, report: RunReport, now: datetime, e
         "changes": any(map(wants, report.policies)) or any(one.guarded.allowed for one in report.orphans),
         "actions": [action for one in report.policies for action in actions(one)],
         "orphans": [action for one in report.orphans for action in actions(one)],
+        "kept": kept_records(report),
         "policies": [policy_record(one) for one in report.policies],
         "errors": list(errors),
     }

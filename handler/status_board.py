@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator, Mapping, Sequence
+from textwrap import wrap
 from typing import Any
 
-from rich.box import SIMPLE
-from rich.table import Table
+from rich.cells import cell_len
 from rich.text import Text
 
 from infra.store import Stored
+from policies.action import Verb
 from policies.errors import SenseError
 
 Status = Mapping[str, Any]
+_POLICIES = "these are policies; the status lies under status/, where the function writes it"
 _COLOURS = {"Ready": "green", "Progressing": "blue", "Held": "magenta", "Degraded": "red", "Conflict": "red"}
 
 
@@ -21,6 +24,8 @@ def read(stored: Stored) -> Status:
     """One status document; raises SenseError where it is something else."""
     try:
         found = json.loads(stored.body)
+        if any("strategy" in policy or "resource" in policy for policy in found.get("policies", ())):
+            raise SenseError(f"{stored.name}.json: {_POLICIES}")
         if all("name" in policy for policy in found.get("policies", ())) and found.keys() & {"policies", "orphans"}:
             return {"document": stored.name, **found}
     except (ValueError, TypeError, AttributeError):
@@ -28,13 +33,52 @@ def read(stored: Stored) -> Status:
     raise SenseError(f"{stored.name}.json is no status document; name the folder or prefix that runs write status to")
 
 
-def table(documents: Sequence[Status]) -> Table:
-    """A row for each policy, for each mistake of a document that does not parse, and for what nobody owns."""
-    made = Table("document", "policy", "state", "ready", "actual", "desired", "since", "because", box=SIMPLE)
-    for document in documents:
-        for row in _rows(document):
-            made.add_row(*row)
-    return made
+def board(documents: Sequence[Status], width: int | None) -> Iterator[Text]:
+    """A row for each policy, for each mistake of a document that does not parse, and for what nobody owns.
+
+    With a `width` the reason stands folded under its row; without one, as in a pipe, at the end of it.
+    """
+    rows = [_HEAD, *(row for document in documents for row in _rows(document))]
+    widths = [max(cell_len(str(row[place])) for row in rows) for place in range(len(_HEAD) - 1)]
+    for row in rows:
+        line = Text(style="bold" if row is _HEAD else "")
+        for cell, wide in zip(row, widths, strict=False):
+            text = cell if isinstance(cell, Text) else Text(cell)
+            line.append_text(text).append(" " * (wide - cell_len(str(cell)) + 2))
+        if width is None:
+            line.append("; ".join(_grouped(str(row[-1]))))
+        line.rstrip()
+        yield line
+        for reason in _grouped(str(row[-1])) if width is not None and row is not _HEAD else ():
+            yield from (Text(f"    {part}", "dim") for part in wrap(reason, max(width - 4, 40), break_on_hyphens=False))
+
+
+_HEAD = ("document", "policy", "state", "ready", "actual", "desired", "since", "because")
+_PART = re.compile(
+    rf"((?:[a-z]{{2}}(?:-[a-z]+)+-\d+: )?(?:{'|'.join(verb.value for verb in Verb)})) (\S+)((?:: .*)?)", re.DOTALL
+)
+_NAMED = 3
+
+
+def _grouped(message: str) -> list[str]:
+    """The parts of a message: what was said of many resources in the same words is said once."""
+    parts: list[str] = []
+    for part in message.split("; "):
+        if parts and not _PART.fullmatch(part):
+            parts[-1] += f"; {part}"
+        else:
+            parts.append(part)
+    same: dict[tuple[str, str], list[str]] = {}
+    for part in parts:
+        found = _PART.fullmatch(part)
+        start, name, end = found.groups() if found else (part, "", "")
+        same.setdefault((start, end), []).append(name)
+    return [f"{start} {_names(names)}{end}" if any(names) else start for (start, end), names in same.items()]
+
+
+def _names(names: Sequence[str]) -> str:
+    more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
+    return ", ".join(names[:_NAMED]) + more
 
 
 def _rows(document: Status) -> Iterator[tuple[Text | str, ...]]:

@@ -3,23 +3,48 @@
 from __future__ import annotations
 
 import json
+import re
+import unicodedata
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from threading import Timer
 
-from rich.console import Console
+from rich.console import Console, ConsoleOptions, RenderableType
+from rich.segment import Segment
 from rich.text import Text
 
 from handler.picture import error_picture, outcome_picture
-from handler.records import Origin, Record, problems
+from handler.records import Origin, Record, of_a_read, problems
 from policies.action import Outcome
 from policies.errors import ParseError
 from policies.redact import redact
 
 
+_ODD = re.compile(r"[^\n -~]")
+
+
+def printable(text: str) -> str:
+    """The text with everything that a terminal would obey, or not show, written out: ESC is \\x1b."""
+    return _ODD.sub(lambda found: _written(found.group()), text)
+
+
+def _written(letter: str) -> str:
+    if letter.isprintable() or unicodedata.category(letter) == "Zs":
+        return letter
+    return letter.encode("unicode_escape").decode("ascii")
+
+
+class _Screen(Console):
+    """The one way out for text, wherever it came from: names, tags and messages cannot steer the terminal."""
+
+    def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterable[Segment]:
+        for part in super().render(renderable, options):
+            yield part if part.control else Segment(printable(part.text), part.style)
+
+
 def screen(*, stderr: bool = False) -> Console:
     """A console that prints what it is given: no markup, no guessing, no cropping where it is no terminal."""
-    console = Console(stderr=stderr, markup=False, highlight=False, emoji=False, soft_wrap=True)
+    console = _Screen(stderr=stderr, markup=False, highlight=False, emoji=False, soft_wrap=True)
     if not console.is_terminal:
         console.width = 100_000
     return console
@@ -62,12 +87,17 @@ def show_errors(records: Iterable[Record]) -> None:
         console.print(Text.assemble(("error: ", "bold red"), error_picture(record)))
 
 
+def say(line: str) -> None:
+    """A word beside what was asked for."""
+    screen(stderr=True).print(line)
+
+
 def show_error(error: Exception, origin: Origin = lambda document: document) -> None:
-    """An error that ended a command."""
+    """An error that ended a command: it came of a read, since what came of a write is an outcome."""
     if isinstance(error, ParseError):
         show_errors(problems(error, origin(error.source)))
     else:
-        show_errors([{"message": redact(str(error) or repr(error))}])
+        show_errors([{"message": redact(of_a_read(str(error) or repr(error)))}])
 
 
 def show_bug(error: Exception, *, traced: bool) -> None:

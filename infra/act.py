@@ -18,7 +18,7 @@ from policies.action import Action, Change, Desired, Outcome, Progress, Result, 
 from policies.conditions import all_hold
 from policies.drift import drift, spec_of, unfinished
 from policies.errors import AbsentError, ConflictError, ExistsError, RefusedError, SetpointError, WaitError
-from policies.identity import HOLD_UNTIL, MARKED, PENDING, PURPOSES, SPEC, Owner, claimed_by, marked_at, proves
+from policies.identity import ADOPTED, HOLD_UNTIL, MARKED, PENDING, PURPOSES, SPEC, Owner, claimed_by, marked_at, proves
 from policies.kind import Creation
 from policies.match import selects
 from policies.world import Resource, State
@@ -219,6 +219,8 @@ class _Act:
 
     def _check_deletable(self, found: Resource) -> None:
         terms, name = self.action.terms, found.name or found.id
+        if ADOPTED in (found.tags or {}):
+            raise ConflictError(f"{name} was adopted, and what was adopted is released and not deleted")
         if terms.protect and all_hold(terms.protect, found) is not False:
             raise WaitError(f"{name} is protected by guardrails.protect")
         if terms.delete_if and not all_hold(terms.delete_if, found):

@@ -43,6 +43,10 @@ def _check_owning(clause: PolicyClause, kind: KindModel, loc: Loc) -> Iterator[P
     if clause.replace == "createFirst" and kind.named:
         message = f"{kind.type} has a name, which two cannot have at once; allowed: 'deleteFirst'"
         yield Problem(json_path((*loc, "replace")), message)
+    if clause.replace is not None and clause.removal == "retain" and kind.holds_data:
+        yield Problem(
+            json_path((*loc, "replace")), "a replacement deletes what 'removal': 'retain' says to keep; keep one"
+        )
     both = clause.resource.properties.keys() & clause.resource.initial.keys() - {kind.tag_property}
     for word in sorted(both):
         yield Problem(json_path((*loc, "resource", "initial", word)), f"{word} stands in 'properties' too; keep one")

@@ -160,7 +160,8 @@ def mark(owner: Owner, resource_id: str, now: datetime, purpose: str = "delete")
 
     A mark of what is retained starts no grace: should its policy say delete one day, it is marked anew.
     """
-    return f"{rfc3339(now)}/{_mark_digest(owner, resource_id, purpose)}"
+    moment = rfc3339(now)
+    return f"{moment}/{_mark_digest(owner, resource_id, purpose, moment)}"
 
 
 def marked_at(
@@ -168,11 +169,11 @@ def marked_at(
 ) -> datetime | None:
     """When this policy marked this very resource for that; None for no mark, or one that came from elsewhere."""
     moment, _, digest = (tags or {}).get(MARKED, "").partition("/")
-    return parse_moment(moment) if digest == _mark_digest(owner, resource_id, purpose) else None
+    return parse_moment(moment) if digest == _mark_digest(owner, resource_id, purpose, moment) else None
 
 
-def _mark_digest(owner: Owner, resource_id: str, purpose: str) -> str:
-    return _digest("mark", str(owner), resource_id, purpose)[:16]
+def _mark_digest(owner: Owner, resource_id: str, purpose: str, moment: str) -> str:
+    return _digest("mark", str(owner), resource_id, purpose, moment)[:16]
 
 
 def rfc3339(moment: datetime) -> str:
@@ -180,12 +181,12 @@ def rfc3339(moment: datetime) -> str:
 
 
 def parse_moment(text: str) -> datetime | None:
-    """An RFC 3339 time with its offset, or None."""
+    """An RFC 3339 time with its offset, in UTC; None for anything else, also for a time that UTC cannot hold."""
     try:
         moment = datetime.fromisoformat(text)
-    except ValueError:
+        return moment.astimezone(UTC) if moment.tzinfo else None
+    except (ValueError, OverflowError):
         return None
-    return moment if moment.tzinfo else None
 
 
 def _digest(*parts: str) -> str:

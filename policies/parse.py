@@ -126,10 +126,10 @@ class _Reader:
 
     def _rest(self, raw: Json, error: ValidationError) -> PolicyClause | None:
         """The policy without what is wrong in it, if that is one, so that its other mistakes are told as well."""
-        rest = {"name": "unnamed", **raw} if isinstance(raw, Mapping) else {}
         wrong = error.errors(include_url=False)
-        if len(wrong) > MOST_TOLD:
+        if not isinstance(raw, Mapping) or len(wrong) > MOST_TOLD:
             return None
+        rest: Json = raw
         for line in wrong:
             rest = _without(rest, tuple(line["loc"]))
         try:

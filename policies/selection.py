@@ -79,7 +79,7 @@ def _misfit(source: ItemSource, value: Json, field: str) -> str | None:
 
 
 def _quoted(field: str, text: str) -> str:
-    return HIDDEN if is_secret(field) else repr(text)
+    return HIDDEN if is_secret(field) else brief(text)
 
 
 def key_of(source: ItemSource, value: Json) -> str | None:

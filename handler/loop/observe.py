@@ -38,7 +38,7 @@ def observe(
     rest = [one for one in census if one.id not in owned]
     strangers = {one.name: one for one in rest if one.name and names is not None and renders(names, one.name)}
     if not policy.kind.named:
-        strangers = {one.token: one for one in rest if one.alive and one.token and claimed_by(one.tags) is None}
+        strangers = {one.token: one for one in rest if one.alive and one.token}
     dead = () if policy.kind.named else tuple(one for one in census if not one.alive)
     return Observation(tuple(owned.values()), freeze(strangers), dead, unread=unread, signals=signals)
 

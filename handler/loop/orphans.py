@@ -12,13 +12,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from handler.loop.cloud import Cloud
 from handler.loop.conductor import Pipeline, Task
 from handler.loop.reconcile import Moment, PolicyReport, Reconciler
-from handler.loop.surveys import Place, Survey
+from handler.loop.surveys import Place, Survey, names_of
 from policies.blueprint import Blueprint
 from policies.document import Policy, PolicyClause, ResourceClause
 from policies.estate import Estate
 from policies.identity import DOCUMENT, Owner, claimed_by
 from policies.kind import KindModel
-from policies.names import common_start
+from policies.names import NamePattern, common_start, renders
 from policies.world import Resource, Scope
 from strategies.for_each import ForEach
 
@@ -71,13 +71,14 @@ def _ghost(
 ) -> Policy:
     """The policy that is gone, as one that wants nothing: observed only, unless its document says delete.
 
-    Nothing goes by itself that its policy said in so many words to retain, or while a policy of that name lives on
-    with another type or elsewhere.
+    Nothing goes by itself that its policy said in so many words to retain, while a policy of that name lives on with
+    another type or elsewhere, or whose name a living policy wants (a rename that forgot to say `formerly`).
     """
     origins = {(one.tags or {}).get(DOCUMENT, "") for one in left}
     documents = {origin.partition(":")[0] for origin in origins}
     deletes = {document.name for document in estate.documents if document.orphans == "delete"}
-    said = documents <= deletes and owner.policy not in estate.live_names
+    wanted = any(one.name and renders(pattern, one.name) for pattern in _patterns(estate, kind, scope) for one in left)
+    said = documents <= deletes and owner.policy not in estate.live_names and not wanted
     clause = PolicyClause.model_construct(
         name=owner.policy,
         ensure="absent",
@@ -87,6 +88,13 @@ def _ghost(
         strategy=ForEach.model_construct(type="forEach"),
     )
     return Policy(min(documents), "$", owner, scope, clause, Blueprint(kind, {}), gone=True)
+
+
+def _patterns(estate: Estate, kind: KindModel, scope: Scope) -> Iterator[NamePattern]:
+    for policy in estate.policies:
+        names = names_of(policy) if (policy.kind.type, policy.scope) == (kind.type, scope) else None
+        if names is not None:
+            yield names
 
 
 def scopes(estate: Estate, home: Scope) -> Iterator[Scope]:

@@ -86,10 +86,14 @@ class Reconciler:
         if doubt:
             return PolicyReport(self.policy, Plan(troubles=(doubt,)))
         signals = yield from senses.signals(self._observe(census, {}).owned)
+        if self.moment.over():
+            return PolicyReport(self.policy, unvisited=True)
         seen = self._observe(census, signals)
         census = yield from self._look_closer(
             census, tuple(reads(self.policy, self._decide(seen), seen, census, self.now, self.moment.thorough))
         )
+        if self.moment.over():
+            return PolicyReport(self.policy, unvisited=True)
         signals = yield from senses.signals_of(self._observe(census, signals))
         seen = self._observe(census, signals)
         decision = self._decide(seen)
@@ -129,7 +133,7 @@ class Reconciler:
         """The census with some resources read deeply; one that cannot be read is unknown, and nothing else."""
         if not wanted:
             return census
-        futures = yield [Task(partial(self.cloud.read, self.policy.scope, one)) for one in wanted]
+        futures = yield [Task(partial(self._read, one)) for one in wanted]
         fresh: dict[str, Resource | None] = {}
         for one, future in zip(wanted, futures, strict=True):
             error = future.exception()
@@ -141,6 +145,11 @@ class Reconciler:
             else:
                 raise error
         return with_reads(census, fresh)
+
+    def _read(self, one: Resource) -> Resource | None:
+        if self.moment.over():
+            raise WaitError("the run's time was over before it was read")
+        return self.cloud.read(self.policy.scope, one)
 
     def _act(self, actions: Sequence[Action]) -> Pipeline[tuple[Outcome, ...]]:
         """Everything but creates at once; creates in batches of 1, 2, 4, … that stop after one that failed."""

@@ -24,6 +24,9 @@ from policies.estate import Estate
 from policies.vocabulary import Vocabulary
 from policies.world import Scope
 
+MOST_TROUBLES = 20
+"""Troubles of one policy that are told one by one."""
+
 
 @dataclass(frozen=True, slots=True)
 class RunReport:
@@ -95,6 +98,8 @@ def _failures(report: PolicyReport) -> Iterator[Exception]:
     for outcome in report.outcomes:
         if outcome.result in (Result.FAILED, Result.CONFLICT) and isinstance(outcome.error, Exception):
             yield outcome.error
-    for trouble in report.plan.troubles:
-        if trouble.condition in ("Degraded", "Conflict"):
-            yield ConflictError(f"{report.policy.name}: {trouble.message}")
+    bad = [trouble for trouble in report.plan.troubles if trouble.condition in ("Degraded", "Conflict")]
+    for trouble in bad[:MOST_TROUBLES]:
+        yield ConflictError(f"{report.policy.name}: {trouble.message}")
+    if len(bad) > MOST_TROUBLES:
+        yield ConflictError(f"{report.policy.name}: and {len(bad) - MOST_TROUBLES} more like these")

@@ -47,7 +47,7 @@ class Toward:
         stranger = self.seen.occupied.get(want.name) if want.name else self._untagged(create)
         if stranger is None:
             yield create
-        elif not self.kind.named:
+        elif not self.kind.named and claimed_by(stranger.tags) is None:
             yield self._tag_again(create, stranger)
         elif stranger.state is State.DELETING:
             yield self.draft.action(Verb.WAIT, want.key, "a resource of this name is being deleted", want, stranger)
@@ -57,7 +57,8 @@ class Toward:
             owner = claimed_by(stranger.tags)
             whose = f"is tagged as {owner}'s" if owner else "exists and is not ours"
             advice = "" if owner else '; set "adopt": true to take it over'
-            self.draft.trouble("Conflict", "NameTaken", f"{self.kind.type} {want.name} {whose}{advice}")
+            what = want.name or f"{stranger.id}, made with the token of slot {want.key},"
+            self.draft.trouble("Conflict", "NameTaken", f"{self.kind.type} {what} {whose}{advice}")
 
     def _create(self, want: Desired, replaces: Resource | None = None) -> Action:
         spec = None if self.kind.single_call(merge(want.initial, want.properties)) else PENDING
@@ -124,6 +125,11 @@ class Toward:
         if how is None or self.policy.match is not None or want.key in self.lasting:
             message = f"{resource.name or resource.id}: {words} cannot be changed in place"
             self.draft.trouble("Degraded", "ReplaceNeeded", f"{message}; {_way_out(self.kind)}")
+        elif ADOPTED in (resource.tags or {}):
+            message = f"{resource.name or resource.id}: {words} cannot be changed in place"
+            self.draft.trouble(
+                "Degraded", "Adopted", f"{message}, and what was adopted is never deleted: replace it by hand"
+            )
         elif self._fresh_but_different(want, resource, change):
             message = f"{resource.name or resource.id} was created as declared and shows another {words}"
             self.draft.trouble("Degraded", "NotConverging", f"{message}: a new one would be no different, so it stays")

@@ -22,7 +22,7 @@ from infra.kinds.auto_scaling_group_properties import (
 )
 from infra.kinds.kind import Kind
 from policies.action import Change, Desired, Progress
-from policies.errors import RefusedError, WaitError
+from policies.errors import RefusedError
 from policies.frozen import NOTHING, Json, freeze, merge
 from policies.world import Resource, State
 
@@ -94,7 +94,7 @@ class AutoScalingGroup(Kind):
                 "iam:PassRole",
             }
         ),
-        "delete": frozenset({"autoscaling:DeleteAutoScalingGroup", "autoscaling:UpdateAutoScalingGroup"}),
+        "delete": frozenset({"autoscaling:DeleteAutoScalingGroup"}),
     }
 
     def check(self, properties: Mapping[str, Json]) -> str | None:
@@ -153,15 +153,11 @@ class AutoScalingGroup(Kind):
         return Progress.COMPLETE
 
     def delete(self, aws: Aws, seen: Resource) -> None:
-        client, has, left = aws.client("autoscaling"), seen.properties or NOTHING, seen.facts["InstanceCount"]
-        if has.get("DeletionProtection") == "prevent-all-deletion":
-            raise RefusedError(f"{seen.id} has DeletionProtection prevent-all-deletion: nothing was scaled or deleted")
-        if has["DesiredCapacity"] or has["MinSize"]:
-            client.update_auto_scaling_group(AutoScalingGroupName=seen.id, MinSize=0, DesiredCapacity=0)
-            raise WaitError(f"{seen.id} was scaled to zero; it is deleted once its {left} instances are gone")
-        if left:
-            raise WaitError(f"{seen.id} still has {left} instances on their way out (or protected from scale-in)")
-        client.delete_auto_scaling_group(AutoScalingGroupName=seen.id)
+        protection = (seen.properties or NOTHING).get("DeletionProtection")
+        if protection in ("prevent-all-deletion", "prevent-force-deletion"):
+            raise RefusedError(f"{seen.id} has DeletionProtection {protection}; nothing was deleted")
+        # Forced, since one call cannot be left half done: scaled to zero first, it would stay so if wanted again.
+        aws.client("autoscaling").delete_auto_scaling_group(AutoScalingGroupName=seen.id, ForceDelete=True)
 
 
 _GROUPS = "AutoScalingGroups"

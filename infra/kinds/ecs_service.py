@@ -42,7 +42,7 @@ class EcsService(Kind):
         "read": frozenset({"ecs:DescribeServices"}),
         "create": frozenset({"ecs:CreateService", "ecs:TagResource"}),
         "update": frozenset({"ecs:TagResource", "ecs:UntagResource", "ecs:UpdateService"}),
-        "delete": frozenset({"ecs:DeleteService", "ecs:UpdateService"}),
+        "delete": frozenset({"ecs:DeleteService"}),
     }
 
     def check(self, properties: Mapping[str, Json]) -> str | None:
@@ -101,10 +101,8 @@ class EcsService(Kind):
 
     def delete(self, aws: Aws, seen: Resource) -> None:
         ecs, (cluster, _, name) = aws.client("ecs"), seen.id.partition("/")
-        if (seen.properties or {}).get("DesiredCount"):
-            ecs.update_service(cluster=cluster, service=name, desiredCount=0)
-            raise WaitError(f"{seen.id} was scaled to zero; the next run deletes it")
-        ecs.delete_service(cluster=cluster, service=name)
+        # Forced, since one call cannot be left half done: scaled to zero first, it would stay so if wanted again.
+        ecs.delete_service(cluster=cluster, service=name, force=True)
 
 
 def _declared(desired: Desired) -> Mapping[str, Json]:

@@ -20,6 +20,7 @@ _HEAD = """\
 Made from the code by `python -m tests.docs.generated`; do not edit. The properties are CloudFormation's own, so their
 meaning is in AWS's documentation. *Create-only*: another value needs another resource (`replace`). *Write-only*: the
 service never shows it, so drift in it cannot be seen. *Extension*: Setpoint's own, CloudFormation has no such property.
+What counts as unhealthy stands in [language.md](language.md#replicas).
 """
 _CREATION = {
     Creation.EXCLUSIVE: "exclusive: the call fails where the name is taken",
@@ -48,14 +49,14 @@ def _row(word: str, kind: Kind) -> str:
     data = "yes: kept unless `removal` is `delete`" if kind.holds_data else "no: deleted when unwanted"
     identity = ", ".join(f"`{name}`" for name in kind.identifiers) or "slot and client token"
     reads = "never: the bulk call shows everything" if kind.complete_survey else "once per `driftCheck`"
-    create = _CREATION[kind.creation].partition(":")[0]
+    create = "none: can only be matched" if kind.match_only else _CREATION[kind.creation].partition(":")[0]
     return f"| [`{word}`](#{_anchor(word)}) | {create} | {data} | {identity} | {reads} |"
 
 
 def _section(word: str, kind: Kind) -> Iterator[str]:
     fields = sorted(kind.properties.model_fields)
     yield from (f"## {word}", "", promise(type(kind)), "")
-    yield f"- **Create**: {_CREATION[kind.creation]}."
+    yield f"- **Create**: {'none: it can only be matched' if kind.match_only else _CREATION[kind.creation]}."
     yield f"- **Properties**: {_words(fields)}."
     for said, mark in _MARKS.items():
         marked = [field for field in fields if kind.shape.inner(field).has(mark)]

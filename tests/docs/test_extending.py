@@ -31,7 +31,7 @@ from tests.world.index import UNINDEXED
 
 PAGE = next(page for page in PAGES if page.name == "extending.md")
 DURING, REPOSITORY = (block.text for block in blocks("python", PAGE))
-DOCUMENTS = [document(block) for block in blocks("json", PAGE)]
+DOCUMENTS: list[Any] = [document(block) for block in blocks("json", PAGE)]
 TYPE = "AWS::ECR::Repository"
 
 
@@ -76,7 +76,8 @@ def test_repositories_come_change_and_go(world: World, vocabulary: Vocabulary) -
     _run(world, vocabulary, estate)
     assert _repositories(ecr) == {"images/web": ("IMMUTABLE", True), "images/jobs": ("IMMUTABLE", True)}
     assert _run(world, vocabulary, estate) == []
-    absent = {"version": 1, "policies": [{**DOCUMENTS[1]["policies"][0], "ensure": "absent"}]}  # type: ignore[index]
+    policies: Any = DOCUMENTS[1]["policies"]
+    absent: Any = {"version": 1, "policies": [{**policies[0], "ensure": "absent"}]}
     absent["policies"][0] |= {"removal": "delete", "grace": "0s", "guardrails": {"maxDeletes": "100%"}}
     _run(world, vocabulary, _parse(vocabulary, absent))
     assert _repositories(ecr) == {}

@@ -131,7 +131,7 @@ def marked(resource: Resource, hours: float, purpose: str = "delete") -> Resourc
 )
 def test_what_becomes_of_what_is_no_longer_wanted(words: Any, unwanted: Resource, expected: list[str]) -> None:
     policy = policy_of(queues("a", properties={"VisibilityTimeout": 60}, **words))
-    assert lines(planned(policy, A, unwanted)) == expected
+    assert lines(planned(policy, existing(policy, "a"), unwanted)) == expected
 
 
 def test_absent_wants_nothing() -> None:

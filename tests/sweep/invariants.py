@@ -126,20 +126,20 @@ def born_owned(ledger: Ledger) -> None:
     assert not ledger.unowned, f"BornOwned: {ledger.unowned}"
 
 
-def blind_never_deletes(calls: list[Call]) -> None:
+def blind_never_deletes(calls: list[Call], found: Found) -> None:
     """`calls` are those of one run of one policy. What is read for one resource only blinds for that one only."""
     blind: Call | None = None
     acting = False
     for call in [call for call in calls if call.number]:
-        if blind is None and not acting and is_sense(call) and call.outcome != "ok":
+        if blind is None and not acting and is_sense(call, found) and call.outcome != "ok":
             blind = call
         acting = acting or call.mutating
         assert blind is None or call.operation not in DESTROYS, f"BlindNeverDeletes: {blind}, and yet {call}"
 
 
-def is_sense(call: Call) -> bool:
-    """A bulk read of what there is, of its tags, or of the items."""
-    one = ONE & call.params.keys()
+def is_sense(call: Call, found: Found) -> bool:
+    """A bulk read of what there is, of its tags, or of the items. A log group is read by its whole name as prefix."""
+    one = ONE & call.params.keys() or call.params.get("logGroupNamePrefix") in found.get("AWS::Logs::LogGroup", {})
     index = call.operation == "GetResources" and "ResourceTypeFilters" in call.params
     return index or (call.operation in BULK | SOURCES and not one)
 

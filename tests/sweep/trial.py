@@ -143,7 +143,7 @@ class Trial:
     def run(self, over: Callable[[], bool] = lambda: False) -> RunReport | None:
         """One run and what must hold after it."""
         world, documents, scenario = self.world, self.scenario.documents, self.scenario
-        before = len(world.history)
+        before, there = len(world.history), self.found
         report = tick(world, documents, over=over)
         calls = world.history[before:]
         if any(call.mutating for call in calls):  # nothing else changes what there is
@@ -156,7 +156,7 @@ class Trial:
         invariants.born_owned(self.ledger)
         invariants.one_token_one_resource(world)
         invariants.bounded(calls, 2 * self.usual.busiest + 10)
-        invariants.blind_never_deletes(calls)
+        invariants.blind_never_deletes(calls, there)
         if report is not None:
             self.unseen -= 1
             if not self.blurred and self.unseen < 0:

@@ -162,9 +162,14 @@ def _parameters(account: str, region: str) -> Found:
     tags = ssm._resource_tags["Parameter"]
     found = {name: ssm.get_parameter(name) for name in ssm._parameters if tags.get(name)}
     return {
-        name: {**_kept(parameter.describe_response_object()), "Tags": dict(tags[name])}
+        name: {**_kept(_without_version(parameter.describe_response_object())), "Tags": dict(tags[name])}
         for name, parameter in found.items()
     }
+
+
+def _without_version(parameter: Found) -> Found:
+    """It counts the writes, those that changed nothing too."""
+    return {key: value for key, value in parameter.items() if key != "Version"}
 
 
 def _topics(sns: Any) -> Found:

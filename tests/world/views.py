@@ -46,10 +46,12 @@ class Views:
     def __init__(self) -> None:
         self._snapshots: list[Snapshot] = []
         self._changed: set[str] = set()
+        self.version = 0
 
     def touch(self, service: str) -> None:
         """Say that a service's data may differ from its last copy."""
         self._changed.add(service)
+        self.version += 1
 
     def take(self, tick: int, now: datetime, traps: dict[str, Trap]) -> None:
         last = self._snapshots[-1].services if self._snapshots else {}

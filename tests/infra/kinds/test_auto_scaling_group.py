@@ -19,7 +19,7 @@ from policies.action import Change, Desired, Progress
 from policies.blueprint import Blueprint
 from policies.diff import diff
 from policies.drift import drift
-from policies.errors import RefusedError, WaitError
+from policies.errors import RefusedError
 from policies.frozen import freeze
 from policies.world import Resource, Scope, State
 
@@ -388,28 +388,18 @@ def test_a_flag_that_drifted_is_put_back_and_a_new_tag_waits_for_its_own_write(g
 # Deleting
 
 
-def test_a_group_goes_when_its_last_instance_is_gone(groups: Groups) -> None:
+def test_a_group_goes_in_one_step(groups: Groups) -> None:
     seen = groups.make()
-    with pytest.raises(WaitError, match="scaled to zero"):
-        KIND.delete(groups.aws, seen)
-    assert groups.called("DeleteAutoScalingGroup") == []
-    KIND.delete(groups.aws, groups.read())
-    assert groups.called("DeleteAutoScalingGroup") == [{"AutoScalingGroupName": NAME}]
+    KIND.delete(groups.aws, seen)  # in two, it would stay at zero if it were wanted again in between
+    assert groups.called("DeleteAutoScalingGroup") == [{"AutoScalingGroupName": NAME, "ForceDelete": True}]
+    assert groups.called("UpdateAutoScalingGroup") == []
     assert KIND.read(groups.aws, seen) is None
 
 
-def test_instances_on_their_way_out_are_waited_for(groups: Groups) -> None:
-    seen = groups.make({**groups.plain, "NewInstancesProtectedFromScaleIn": True})
-    with pytest.raises(WaitError):
-        KIND.delete(groups.aws, seen)
-    with pytest.raises(WaitError, match="still has 1"):
-        KIND.delete(groups.aws, groups.read())
-    assert len(groups.called("UpdateAutoScalingGroup")) == 1
-
-
-def test_protected_from_deletion_means_that_nothing_is_scaled_either(groups: Groups) -> None:
-    seen = groups.make({**groups.plain, "DeletionProtection": "prevent-all-deletion"})
-    with pytest.raises(RefusedError, match="prevent-all-deletion"):
+@pytest.mark.parametrize("protection", ["prevent-all-deletion", "prevent-force-deletion"])
+def test_protected_from_deletion_stays_as_it_is(groups: Groups, protection: str) -> None:
+    seen = groups.make({**groups.plain, "DeletionProtection": protection})
+    with pytest.raises(RefusedError, match=protection):
         KIND.delete(groups.aws, seen)
     assert groups.read().facts["InstanceCount"] == 1
 
@@ -463,9 +453,7 @@ def test_the_iam_actions_are_the_calls_that_are_made(groups: Groups) -> None:
         AutoScalingGroupName=NAME,
         ProtectedFromScaleIn=False,
     )
-    with pytest.raises(WaitError):
-        KIND.delete(groups.aws, groups.read())
-    KIND.delete(groups.aws, groups.read())
+    KIND.delete(groups.aws, groups.bring(groups.read(), DeletionProtection="none"))
     made = {f"autoscaling:{name}" for name, _ in groups.calls} - {
         "autoscaling:SetInstanceProtection",
         "autoscaling:DescribeAutoScalingInstances",
