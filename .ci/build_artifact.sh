@@ -24,6 +24,9 @@ platforms=(--platform "manylinux2014_$machine" --platform "manylinux_2_17_$machi
   --target "$target" -r requirements-lambda.txt
 rm -rf "$target/bin"
 
+# Each new connection loads the whole CA bundle; in the `aws` partition these roots are enough (template.yaml).
+PYTHONPATH=$target "$python" .ci/amazon_roots.py > "$target/amazon-roots.pem"
+
 # What imports the CLI's libraries cannot be imported in Lambda, and nothing there needs it.
 # (grep -L exits with 1 when it lists something.)
 find handler policies strategies infra -name '*.py' -print0 |

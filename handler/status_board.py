@@ -45,12 +45,14 @@ def board(documents: Sequence[Status], width: int | None) -> Iterator[Text]:
         for cell, wide in zip(row, widths, strict=False):
             text = cell if isinstance(cell, Text) else Text(cell)
             line.append_text(text).append(" " * (wide - cell_len(str(cell)) + 2))
+        because = [] if row is _HEAD else _grouped(str(row[-1]))
         if width is None:
-            line.append("; ".join(_grouped(str(row[-1]))))
+            line.append("; ".join(because) if because else str(row[-1]))
+            because = []
         line.rstrip()
         yield line
-        for reason in _grouped(str(row[-1])) if width is not None and row is not _HEAD else ():
-            yield from (Text(f"    {part}", "dim") for part in wrap(reason, max(width - 4, 40), break_on_hyphens=False))
+        for reason in because:
+            yield from (Text(f"    {part}", "dim") for part in wrap(reason, max((width or 0) - 4, 40)))
 
 
 _HEAD = ("document", "policy", "state", "ready", "actual", "desired", "since", "because")

@@ -19,7 +19,6 @@ from policies.action import Outcome
 from policies.errors import ParseError
 from policies.redact import redact
 
-
 _ODD = re.compile(r"[^\n -~]")
 
 

@@ -68,6 +68,28 @@ def test_status_of_what_is_none(setpoint, write) -> None:
     assert "is no status document" in result.stderr
 
 
+def test_status_of_policies_and_of_nothing(setpoint, write, tmp_path) -> None:
+    result = setpoint("status", write("tenants", queues("q", "a")))
+    assert result.exit_code == 1
+    assert "these are policies; the status lies under status/" in result.stderr
+    (tmp_path / "empty").mkdir()
+    assert "holds no status document" in setpoint("status", tmp_path / "empty").stderr
+
+
+def test_status_says_once_what_holds_for_many_and_pads_nothing(setpoint, tmp_path) -> None:
+    message = "; ".join(f"create orders-{one}: not allowed; ask somebody" for one in range(20))
+    condition = {"type": "Degraded", "status": "True", "reason": "ActionFailed", "message": f"{message}; no answer"}
+    status = {**STATUS, "policies": [*STATUS["policies"], {"name": "q", "conditions": [condition]}]}
+    (tmp_path / "tenants.json").write_text(json.dumps(status))
+    lines = setpoint("status", tmp_path).stdout.splitlines()
+    assert len(lines) == 3
+    assert all(line == line.rstrip() for line in lines)
+    assert "create orders-0, orders-1, orders-2 and 16 more: not allowed; ask somebody" in lines[-1]
+    folded = setpoint("status", tmp_path, FORCE_COLOR="1", NO_COLOR="1", COLUMNS="60", TTY_COMPATIBLE="1").stdout
+    assert "3 deletes are wanted" in folded
+    assert "    create orders-0, orders-1, orders-2 and 16 more" in folded
+
+
 def test_iam_is_the_least(setpoint, write) -> None:
     alarms = {
         "name": "logs",
@@ -101,6 +123,9 @@ def test_iam_of_a_role_is_asked_for_apart(setpoint, write) -> None:
     assert [one["Action"] for one in json.loads(own.stdout)["Statement"]] == [["sts:AssumeRole"]]
     assert f"--for-role {role}" in own.stderr
     assert "sqs:CreateQueue" in setpoint("iam", folder, "--allow-role", role, "--for-role", role).stdout
+    unknown = setpoint("iam", folder, "--allow-role", role, "--for-role", f"{role}s")
+    assert (unknown.exit_code, unknown.stdout) == (1, "")
+    assert f"these roles are named: {role}\n" in unknown.stderr
 
 
 def test_iam_reads_the_item_sources_and_the_bucket(setpoint, write, aws) -> None:

@@ -114,6 +114,7 @@ def test_an_endpoint_that_does_not_answer_fails_within_seconds(setpoint, write) 
     result = setpoint("plan", folder, "--endpoint-url", "http://127.0.0.1:1", **keys)
     assert result.exit_code == 1
     assert "http://127.0.0.1:1" in result.stderr
+    assert "a write happened" not in result.stderr
     assert time.monotonic() - began < 15
     assert (
         "allowed: an http:// or https:// address" in setpoint("plan", folder, "--endpoint-url", "nope", **keys).stderr
@@ -125,6 +126,7 @@ def test_a_time_needs_its_offset(aws, setpoint, write, text) -> None:
     result = setpoint("plan", write("tenants", queues("q", "a")), "--at", text)
     assert result.exit_code == 1
     assert f"found --at '{text}'" in result.stderr
+    assert ("whose offset is missing" in result.stderr) == ("T" in text)
 
 
 def test_watch_and_at_exclude_each_other(aws, setpoint, write) -> None:
@@ -152,3 +154,48 @@ def test_a_mistake_of_ours_is_short_and_traced_only_when_asked_for(aws, setpoint
     assert "ZeroDivisionError" in brief.stderr
     assert "Traceback" not in brief.stderr
     assert "Traceback" in setpoint("plan", folder, "--debug").stderr
+
+
+def test_at_and_out_exclude_each_other(aws, setpoint, write, tmp_path) -> None:
+    folder, out = write("tenants", queues("q", "a")), tmp_path / "plan.json"
+    result = setpoint("plan", folder, "--at", "2026-03-02T09:00:00Z", "--out", out)
+    assert (result.exit_code, out.exists()) == (1, False)
+    assert "--at and --out" in result.stderr
+
+
+@pytest.mark.parametrize("command", ["validate", "plan"])
+def test_a_controller_has_a_name_that_tags_can_hold(aws, setpoint, write, command) -> None:
+    folder = write("tenants", queues("q", "a"))
+    for name in ("My Team", "a/b", "x" * 65):
+        result = setpoint(command, folder, "--controller", name)
+        assert result.exit_code == 1
+        assert "found --controller" in result.stderr
+    assert (
+        "warning: --allow-type AWS::IAM::Rolle" in setpoint(command, folder, "--allow-type", "AWS::IAM::Rolle").stderr
+    )
+
+
+@pytest.mark.parametrize(
+    "place, hint", [("s3:/pol", "'s3://pol'"), ("pol/*.json", "name the folder 'pol'"), ("*", "'.'")]
+)
+def test_places_with_slips_of_the_pen(setpoint, place, hint) -> None:
+    result = setpoint("validate", place)
+    assert result.exit_code == 1
+    assert hint in result.stderr
+
+
+def test_nothing_unprintable_reaches_the_terminal(aws, setpoint, write) -> None:
+    nasty = "a\x1b]0;pwned\x07\x9b31m\u202eb"
+    policy = queues("q", "a")
+    policy["resource"] = {**policy["resource"], "tags": {"note": nasty}}
+    folder = write("tenants", policy)
+    (folder / "bad.json").write_text(json.dumps({"version": 1, "policies": [], nasty: 1}))
+    for words in (["plan", folder], ["run", folder], ["plan", folder, "--json"]):
+        output = setpoint(*words).output
+        assert not set(nasty) & set(output) - set("a]0;pwned31mb"), words
+        assert "pwned" in output
+
+
+@pytest.mark.parametrize("command", ["demo", "schema"])
+def test_commands_without_an_account_have_no_options_of_it(setpoint, command) -> None:
+    assert "--profile" not in setpoint(command, "--help").stdout

@@ -3,8 +3,14 @@
 from __future__ import annotations
 
 import json
+import re
 
+import pytest
+
+from infra.cloud import AwsCloud
 from tests.cli.conftest import names, queues
+
+SHORTLY = {"removal": "delete", "grace": "1h", "guardrails": {"maxDeletes": "100%"}}
 
 
 def test_a_plan_that_is_run_leaves_nothing_to_do(aws, setpoint, write) -> None:
@@ -88,7 +94,7 @@ def test_watch_runs_every_minute_survives_a_failure_and_ends_cleanly(aws, setpoi
 
     monkeypatch.setattr("handler.acting.time.sleep", sleep)
     result = setpoint("run", folder, "--watch")
-    assert result.exit_code == 0, result.output
+    assert result.exit_code == 130, result.output
     assert result.stdout.splitlines()[-2:] == ["1 done.", "Nothing to do."]
     assert "holds no policy document" in result.stderr
     assert "Stopped." in result.stderr
@@ -104,3 +110,127 @@ def test_policies_in_a_bucket(aws, setpoint, write) -> None:
     assert result.exit_code == 1
     assert "s3://bucket/policies/bad.json:$: " in result.stderr
     assert names(aws) == ["orders-a"]
+
+
+@pytest.fixture
+def broken_off(monkeypatch) -> None:
+    """Ctrl-C while the second act is under way."""
+    acts, act = [], AwsCloud.act
+
+    def interrupted(self, action):
+        acts.append(action)
+        if len(acts) == 2:
+            raise KeyboardInterrupt
+        return act(self, action)
+
+    monkeypatch.setattr(AwsCloud, "act", interrupted)
+
+
+@pytest.mark.parametrize("more", [[], ["--watch"], ["--threads", "1"]])
+def test_an_interrupted_run_tells_what_it_did(aws, setpoint, write, broken_off, more) -> None:
+    result = setpoint("run", write("tenants", queues("tenant-queues", "a", "b", "c")), *more)
+    assert result.exit_code == 130, result.output
+    assert "create AWS::SQS::Queue orders-a  done" in result.stdout
+    assert "Interrupted: 1 done; what was under way may have happened; the next run goes on." in result.stderr
+
+
+def test_an_interrupted_run_is_a_document(aws, setpoint, write, broken_off) -> None:
+    result = setpoint("run", write("tenants", queues("tenant-queues", "a", "b", "c")), "--json")
+    told = json.loads(result.stdout)
+    assert (result.exit_code, told["kind"], told["ok"], told["interrupted"]) == (130, "SetpointRun", False, True)
+    assert [one["resource"] for one in told["outcomes"]] == ["orders-a"]
+
+
+def test_ctrl_c_ends_every_command_with_130(aws, setpoint, write, monkeypatch) -> None:
+    def interrupted(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("handler.looking.plan", interrupted)
+    result = setpoint("plan", write("tenants", queues("q", "a")))
+    assert (result.exit_code, result.stderr) == (130, "Interrupted.\n")
+
+
+def test_what_is_marked_is_listed_until_it_goes(aws, setpoint, write) -> None:
+    folder = write("tenants", queues("tenant-queues", "a", "b", "c", **SHORTLY))
+    setpoint("run", folder)
+    write("tenants", queues("tenant-queues", "a", **SHORTLY))
+    assert "2 done." in setpoint("run", folder).stdout
+    planned, ran = setpoint("plan", folder), setpoint("run", folder)
+    assert planned.exit_code == 0
+    assert re.search(
+        r"\. orders-b, orders-c: deleted from \S+Z on\n2 marked: deleted from \S+Z on\.\n$", planned.stdout
+    )
+    assert "tenant-queues: marked: orders-b, orders-c: deleted from" in ran.stdout
+    assert "Nothing to do" not in planned.stdout + ran.stdout
+    for command in ("plan", "run"):
+        kept = json.loads(setpoint(command, folder, "--json").stdout)["kept"]
+        assert [(one["policy"], one["orphaned"]) for one in kept] == [("tenant-queues", False)] * 2
+
+
+@pytest.mark.parametrize("command", ["plan", "run"])
+def test_nothing_to_do_is_said_only_where_it_is_so(aws, setpoint, write, command) -> None:
+    folder = write("tenants", queues("q", "a", mode="paused"))
+    paused = setpoint(command, folder)
+    assert "paused" in paused.stdout
+    assert paused.stdout.endswith("1 paused.\n")
+    (folder / "bad.json").write_text("{")
+    assert setpoint(command, folder).stdout.endswith("1 paused, 1 error.\n")
+    (folder / "bad.json").unlink()
+    write("tenants", queues("q"))
+    (folder / "STOP").touch()
+    stopped = setpoint(command, folder)
+    assert "stopped: a STOP object lies beside the policies" in stopped.stdout
+    assert stopped.stdout.endswith("\nstopped.\n")
+    assert json.loads(setpoint(command, folder, "--json").stdout)["stopped"] is True
+
+
+def test_orphans_stand_last_in_a_plan_one_line_for_each_policy(aws, setpoint, write) -> None:
+    folder = write("old", queues("gone", "x", "y", "z", removal="delete"))
+    setpoint("run", folder)
+    (folder / "old.json").unlink()
+    write("tenants", queues("tenant-queues", "a"))
+    lines = setpoint("plan", folder).stdout.splitlines()
+    assert lines[-2:] == [
+        "orphaned: gone  123456789012/eu-central-1  3 AWS::SQS::Queue without a policy, from old: only reported",
+        "1 to create. 3 orphaned: see setpoint orphans.",
+    ]
+    assert len(json.loads(setpoint("plan", folder, "--json").stdout)["orphans"]) == 3
+    assert "3 done" not in setpoint("orphans", folder, "--delete").stdout
+    assert (
+        "3 AWS::SQS::Queue without a policy, from old: only reported, 3 marked before"
+        in setpoint("plan", folder).stdout
+    )
+
+
+def test_a_replacement_says_what_it_costs(aws, setpoint, write) -> None:
+    def table(key: str):
+        properties = {
+            "TableName": "ledger",
+            "BillingMode": "PAY_PER_REQUEST",
+            "AttributeDefinitions": [{"AttributeName": key, "AttributeType": "S"}],
+            "KeySchema": [{"AttributeName": key, "KeyType": "HASH"}],
+        }
+        resource = {"type": "AWS::DynamoDB::Table", "properties": properties}
+        return {**queues("ledger", "a"), "resource": resource, "replace": "deleteFirst", "removal": "delete"}
+
+    folder = write("tables", table("a"))
+    setpoint("run", folder)
+    write("tables", table("b"))
+    planned = setpoint("plan", folder)
+    assert "-/+ replace AWS::DynamoDB::Table ledger" in planned.stdout, planned.output
+    assert "deletes the resource and what it holds; the create follows in a later run" in planned.stdout
+    assert "ledger  partial" in setpoint("run", folder).stdout
+
+
+def test_a_resource_that_is_taken_over_says_from_whom(aws, setpoint, write) -> None:
+    folder = write("tenants", queues("old-name", "a"))
+    setpoint("run", folder)
+    write("tenants", queues("new-name", "a", formerly=["old-name"]))
+    assert "~ update AWS::SQS::Queue orders-a  taken over from setpoint/old-name\n" in setpoint("plan", folder).stdout
+    assert "taken over from setpoint/old-name" in setpoint("run", folder).stdout
+
+
+def test_a_run_at_another_time_says_so(aws, setpoint, write) -> None:
+    folder = write("tenants", queues("q", "a"))
+    result = setpoint("run", folder, "--at", "2026-03-02T10:00:00+01:00")
+    assert "This run acts as if it were 2026-03-02T09:00:00Z." in result.stderr

@@ -2,6 +2,7 @@
 
 import json
 import re
+import ssl
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -116,3 +117,9 @@ def endpoint() -> Iterator[str]:
 
 def _reset(endpoint: str) -> None:
     urlopen(Request(f"{endpoint}/moto-api/reset", method="POST")).close()
+
+
+def test_the_roots_of_aws_are_in_the_artifact(artifact: Path) -> None:
+    roots = artifact / "amazon-roots.pem"
+    context = ssl.create_default_context(cafile=str(roots))
+    assert len(context.get_ca_certs()) == 6
