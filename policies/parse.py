@@ -12,7 +12,7 @@ from policies.blueprint import Blueprint
 from policies.coherence import check_conditions, check_known, check_words
 from policies.document import MOST_REGIONS, STRATEGY, DocumentClause, Policy, PolicyClause, PolicyDocument
 from policies.errors import ParseError, PluginError, Problem
-from policies.frozen import Json, lookup
+from policies.frozen import Json
 from policies.grammar import nearest
 from policies.identity import Owner
 from policies.kind import KindModel
@@ -20,13 +20,12 @@ from policies.legality import check_complete, check_placeholders, check_properti
 from policies.naming import check_names
 from policies.paths import json_path
 from policies.problems import MOST_TOLD, Loc, problems_of
+from policies.raw import expand, is_told, value_at, without
 from policies.strategy import Strategy
 from policies.template import Template
 from policies.text import TextError, read_json
 from policies.vocabulary import POWERFUL, Vocabulary
 from policies.world import Scope
-
-_GLOBAL = re.compile(r"\$\$\{|\$\{(account|region|policy)\}")
 
 
 def parse_document(name: str, body: bytes, generation: str, vocabulary: Vocabulary) -> PolicyDocument:
@@ -58,7 +57,7 @@ def _read(name: str, body: bytes, problems: list[Problem]) -> tuple[DocumentClau
         problems += problems_of(error, DocumentClause)
     else:
         return document, document.policies
-    policies = _at(raw, "policies")
+    policies = value_at(raw, "policies")
     return None, policies if isinstance(policies, list) else ()
 
 
@@ -93,12 +92,12 @@ class _Reader:
 
     def _in(self, region: str) -> Iterator[Policy]:
         found = len(self.problems)
-        raw = _expand(self._raw, self._globals(region))
+        raw = expand(self._raw, self._globals(region))
         clause, kind = self._clause(raw), self._kind(raw)
         blueprint = self._blueprint(raw, kind, clause) if kind else None
         if clause and kind:
             told = {problem.path for problem in self.problems[found:]}
-            self.problems += (one for one in self._check_clause(clause, kind) if not _above(one.path, told))
+            self.problems += (one for one in self._check_clause(clause, kind) if not is_told(one.path, told))
         if clause and blueprint and len(self.problems) == found:
             self.problems += check_known(clause, blueprint, self._loc)
         if clause and blueprint and len(self.problems) == found:
@@ -131,14 +130,14 @@ class _Reader:
             return None
         rest: Json = raw
         for line in wrong:
-            rest = _without(rest, tuple(line["loc"]))
+            rest = without(rest, tuple(line["loc"]))
         try:
             return PolicyClause.model_validate({"name": "unnamed", **rest}, context=self._context)
         except ValidationError:
             return None
 
     def _kind(self, raw: Json) -> KindModel | None:
-        word, kinds = _at(raw, "resource", "type"), self._vocabulary.kinds
+        word, kinds = value_at(raw, "resource", "type"), self._vocabulary.kinds
         if not isinstance(word, str):
             return None  # told by the grammar
         if word.startswith(POWERFUL) and word not in self._vocabulary.allowed_types:
@@ -163,7 +162,7 @@ class _Reader:
         if strategy is not None:
             for where, section in strategy.sections():
                 self.problems += check_section(section, kind, strategy, (*self._loc, "strategy", *where))
-        if strategy is not None and not strategy.matches and _at(raw, "resource", "match") is None:
+        if strategy is not None and not strategy.matches and value_at(raw, "resource", "match") is None:
             loc = (*self._loc, "resource", "properties")
             told = frozenset(problem.path for problem in self.problems[found:])
             self.problems += check_names(properties, kind, strategy, loc, told)
@@ -171,7 +170,7 @@ class _Reader:
         return Blueprint(kind, properties, initial)
 
     def _section(self, raw: Json, word: str, kind: KindModel, strategy: Strategy | None) -> Template:
-        section, loc = _at(raw, "resource", word), (*self._loc, "resource", word)
+        section, loc = value_at(raw, "resource", word), (*self._loc, "resource", word)
         section = section if isinstance(section, Mapping) else {}
         self.problems += check_placeholders(section, strategy, kind, loc)
         compiled = compile_lenient(section)
@@ -180,7 +179,7 @@ class _Reader:
 
     def _strategy(self, raw: Json) -> Strategy | None:
         """The strategy of a policy whose other parts are wrong; None where it is wrong itself."""
-        value = _at(raw, "strategy")
+        value = value_at(raw, "strategy")
         try:
             return STRATEGY.model(value, self._context).model_validate(value, context=self._context)  # type: ignore[return-value]
         except ValueError:
@@ -209,37 +208,3 @@ class _Reader:
     def _old_owner(self, name: str) -> Owner:
         controller, _, policy = name.rpartition("/")
         return Owner(controller or self._vocabulary.controller, policy)
-
-
-def _at(raw: Json, *path: str) -> Json:
-    """The value at a path of what may be anything; None where there is none."""
-    try:
-        return lookup(raw, path)
-    except KeyError:
-        return None
-
-
-def _above(path: str, told: set[str]) -> bool:
-    """Whether something in this place, or below it, was told already."""
-    return any(other == path or other.startswith((f"{path}.", f"{path}[")) for other in told)
-
-
-def _without(value: Json, loc: Loc) -> Json:
-    """The value without what stands at a place; a list with a hole is left out as a whole."""
-    if not loc or not isinstance(value, Mapping):
-        return None
-    head, *rest = loc
-    inner = _without(value.get(head), tuple(rest)) if head in value else None
-    kept = {key: item for key, item in value.items() if key != head}
-    return kept if inner is None else {**kept, head: inner}
-
-
-def _expand(value: Json, names: Mapping[str, str]) -> Json:
-    """`${account}`, `${region}` and `${policy}` replaced in every text; an escaped `$${` stays as it is."""
-    if isinstance(value, str):
-        return _GLOBAL.sub(lambda found: names[found.group(1)] if found.group(1) else found.group(), value)
-    if isinstance(value, Mapping):
-        return {key: _expand(item, names) for key, item in value.items()}
-    if isinstance(value, list | tuple):
-        return [_expand(item, names) for item in value]
-    return value

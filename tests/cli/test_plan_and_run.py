@@ -128,14 +128,14 @@ def broken_off(monkeypatch) -> None:
 
 @pytest.mark.parametrize("more", [[], ["--watch"], ["--threads", "1"]])
 def test_an_interrupted_run_tells_what_it_did(aws, setpoint, write, broken_off, more) -> None:
-    result = setpoint("run", write("tenants", queues("tenant-queues", "a", "b", "c")), *more)
+    result = setpoint("run", write("tenants", queues("tenant-queues", "a", "b")), *more)
     assert result.exit_code == 130, result.output
     assert "create AWS::SQS::Queue orders-a  done" in result.stdout
     assert "Interrupted: 1 done; what was under way may have happened; the next run goes on." in result.stderr
 
 
 def test_an_interrupted_run_is_a_document(aws, setpoint, write, broken_off) -> None:
-    result = setpoint("run", write("tenants", queues("tenant-queues", "a", "b", "c")), "--json")
+    result = setpoint("run", write("tenants", queues("tenant-queues", "a", "b")), "--json")
     told = json.loads(result.stdout)
     assert (result.exit_code, told["kind"], told["ok"], told["interrupted"]) == (130, "SetpointRun", False, True)
     assert [one["resource"] for one in told["outcomes"]] == ["orders-a"]
@@ -205,7 +205,7 @@ def test_orphans_stand_last_in_a_plan_one_line_for_each_policy(aws, setpoint, wr
 def test_a_replacement_says_what_it_costs(aws, setpoint, write) -> None:
     def table(key: str):
         properties = {
-            "TableName": "ledger",
+            "TableName": "${item}-ledger",
             "BillingMode": "PAY_PER_REQUEST",
             "AttributeDefinitions": [{"AttributeName": key, "AttributeType": "S"}],
             "KeySchema": [{"AttributeName": key, "KeyType": "HASH"}],
@@ -217,9 +217,9 @@ def test_a_replacement_says_what_it_costs(aws, setpoint, write) -> None:
     setpoint("run", folder)
     write("tables", table("b"))
     planned = setpoint("plan", folder)
-    assert "-/+ replace AWS::DynamoDB::Table ledger" in planned.stdout, planned.output
+    assert "-/+ replace AWS::DynamoDB::Table a-ledger" in planned.stdout, planned.output
     assert "deletes the resource and what it holds; the create follows in a later run" in planned.stdout
-    assert "ledger  partial" in setpoint("run", folder).stdout
+    assert "a-ledger  partial" in setpoint("run", folder).stdout
 
 
 def test_a_resource_that_is_taken_over_says_from_whom(aws, setpoint, write) -> None:

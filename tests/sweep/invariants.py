@@ -144,6 +144,10 @@ def is_sense(call: Call, found: Found) -> bool:
     return index or (call.operation in BULK | SOURCES and not one)
 
 
+def isolated(ready: set[str], failing: str, everything: set[str]) -> None:
+    assert ready == everything - {failing}, f"Isolated: {sorted(ready)} are ready while {failing} fails"
+
+
 def in_time(calls: list[Call], limit: int) -> None:
     """An action that has begun may end; the next one must not begin."""
     late = [call for call in calls if call.mutating and call.number > limit + LAST_ACTION]

@@ -214,6 +214,9 @@ def _new() -> Iterator[Scenario]:
     yield Scenario("queues-new", of(queue("a", "b")), foreign=strangers)
     yield Scenario("fifos-new", of(fifo("a")), foreign=strangers)
     yield Scenario("groups-new", of(group("a")), foreign=strangers)
+    later = {"LogGroupName": "/orders/${item}", "Tags": TAGS}
+    initial = policy("initials", GROUP, later, for_each("a"), resource={"initial": {"RetentionInDays": 7}})
+    yield Scenario("groups-initial", of(initial), foreign=strangers)
     yield Scenario("alarms-new", of(alarm("a")))
     yield Scenario("tables-new", of(table("a")))
     yield Scenario("tables-plain", of(table("a", expiry=None)))

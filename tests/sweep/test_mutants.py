@@ -1,0 +1,40 @@
+"""The sweep has teeth: each invariant catches the mistake that it is there for."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.sweep.catalogue import SCENARIOS
+from tests.sweep.sabotage import SABOTAGES
+from tests.sweep.test_interruptions import break_service
+from tests.sweep.trial import attempt, reference
+from tests.world import World
+
+
+@pytest.mark.parametrize("invariant", [one for one in SABOTAGES if one not in ("Isolated", "Replayable")])
+def test_each_invariant_catches_its_mistake(invariant: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    sabotage = SABOTAGES[invariant]
+    for weather in {"fair", sabotage.point.weather}:
+        reference(sabotage.scenario, weather)  # that of the product as it should be
+    sabotage.break_it(monkeypatch)
+    with pytest.raises(AssertionError, match=f"^{invariant}"):
+        attempt(SCENARIOS[sabotage.scenario], sabotage.point)
+
+
+@pytest.mark.parametrize("invariant", [one for one in SABOTAGES if one not in ("Isolated", "Replayable")])
+def test_without_the_mistake_the_same_point_is_fine(invariant: str) -> None:
+    attempt(SCENARIOS[SABOTAGES[invariant].scenario], SABOTAGES[invariant].point)
+
+
+def test_a_failure_that_spreads_is_noticed(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    SABOTAGES["Isolated"].break_it(monkeypatch)
+    with pytest.raises(AssertionError, match="^Isolated"):
+        break_service(world, "sqs", "denied")
+
+
+def test_chance_in_a_run_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+    sabotage = SABOTAGES["Replayable"]
+    reference(sabotage.scenario)
+    sabotage.break_it(monkeypatch)
+    first, second = (attempt(SCENARIOS[sabotage.scenario], sabotage.point) for _ in range(2))
+    assert first != second, "Replayable would notice nothing"
