@@ -10,7 +10,7 @@ from policies.action import Action, Change, Desired, Verb
 from policies.document import Policy
 from policies.drift import birth_of, drift, own, spec_of, unfinished
 from policies.frozen import merge
-from policies.identity import ADOPTED, ID, MARKED, PENDING, SPEC, birth_mark, claimed_by, next_tokens
+from policies.identity import ADOPTED, ID, MARKED, PENDING, POLICY, SPEC, birth_mark, claimed_by, next_tokens
 from policies.kind import KindModel
 from policies.world import Observation, Resource, State
 
@@ -152,6 +152,8 @@ def _why(change: Change, resource: Resource) -> str:
     """Told apart by the spec hash: the policy was edited, or somebody else changed the resource."""
     if SPEC not in (resource.tags or {}):
         return "not as declared"
+    if POLICY in change.tags:
+        return f"taken over from {claimed_by(resource.tags)}"
     if SPEC in change.tags:
         return "creation not finished" if (resource.tags or {}).get(SPEC) == PENDING else "the policy changed"
     return "wanted again" if MARKED in change.untag and not change.differences else "changed by others"

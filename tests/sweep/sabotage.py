@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from itertools import count
 from typing import Any
 from uuid import uuid4
 
@@ -19,7 +20,7 @@ from infra.aws import Aws
 from infra.kinds.sqs_queue import SqsQueue
 from policies import redact
 from policies.action import Verb
-from policies.identity import PENDING, SPEC, chain, tag_value
+from policies.identity import PENDING, SPEC
 from policies.strategy import Removal
 from tests.sweep.points import DEADLINE, NOTHING, Point
 
@@ -79,11 +80,9 @@ def _take_the_old_before_the_new_works(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(Away, "_surplus", surplus)
 
 
-def _tokens_without_the_spec(patch: pytest.MonkeyPatch) -> None:
-    def tokens(owner: Any, key: str, birth: str, dead: Any) -> tuple[str, ...]:
-        return (next(chain(owner, tag_value(key), "always")),)
-
-    patch.setattr(toward, "next_tokens", tokens)
+def _tokens_without_the_slot(patch: pytest.MonkeyPatch) -> None:
+    real = toward.next_tokens
+    patch.setattr(toward, "next_tokens", lambda owner, key, birth, dead: real(owner, "0", "always", dead))
 
 
 def _tags_after_the_create(patch: pytest.MonkeyPatch) -> None:
@@ -123,6 +122,11 @@ def _one_for_all(patch: pytest.MonkeyPatch) -> None:
 
 def _go_on_after_the_time(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(Reconciler, "_perform", lambda self, action: self.cloud.act(action))
+
+
+def _turns_by_chance(patch: pytest.MonkeyPatch) -> None:
+    turns = count()
+    patch.setattr("handler.loop.observe.its_turn", lambda resource, every, now: next(turns) % 7 == 0)
 
 
 def _hash_before_properties(patch: pytest.MonkeyPatch) -> None:
@@ -165,10 +169,7 @@ SABOTAGES: Mapping[str, Sabotage] = {
         _take_the_old_before_the_new_works,
     ),
     "OneTokenOneResource": Sabotage(
-        "a slot's tokens do not depend on what is asked for",
-        "agents-createFirst",
-        Point("crash_before", 1),
-        _tokens_without_the_spec,
+        "every slot has the same tokens", "agents-new", Point("crash_before", 1), _tokens_without_the_slot
     ),
     "BornOwned": Sabotage("tags come after the create", "queues-new", Point("crash_before", 1), _tags_after_the_create),
     "BlindNeverDeletes": Sabotage(
@@ -183,5 +184,7 @@ SABOTAGES: Mapping[str, Sabotage] = {
         _hash_before_properties,
     ),
     "NoSecrets": Sabotage("nothing is redacted", "alarms-edited", Point("crash_before", 1), _show_everything),
-    "Replayable": Sabotage("client tokens are random", "agents-new", Point(NOTHING), _random_tokens),
+    "Replayable": Sabotage(
+        "whose turn it is to be read is a matter of chance", "queues-new", Point(NOTHING), _turns_by_chance
+    ),
 }

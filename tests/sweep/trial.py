@@ -82,9 +82,13 @@ def sees_edits(scenario: Scenario) -> bool:
     return all(policy.match is None or policy.kind.complete_survey for policy in policies)
 
 
-@cache
 def reference(name: str, weather: str = FAIR.name) -> Reference:
-    """What the scenario comes to by itself."""
+    """What the scenario comes to by itself; found out once."""
+    return _reference(name, weather)
+
+
+@cache
+def _reference(name: str, weather: str) -> Reference:
     scenario, sky = SCENARIOS[name], WEATHERS[weather]
     late = sky.lag + sky.index_lag
     ticks = reference(name).ticks + late if late else 0
