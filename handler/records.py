@@ -17,7 +17,7 @@ from policies.action import Action, Held, Outcome, Verb
 from policies.errors import ParseError
 from policies.estate import Estate
 from policies.frozen import Json, thaw
-from policies.identity import DOCUMENT, POLICY, PREFIX, rfc3339
+from policies.identity import DOCUMENT, PREFIX, rfc3339
 from policies.redact import redact, redact_value
 from policies.vocabulary import Vocabulary
 
@@ -70,14 +70,11 @@ def action_record(action: Action, state: str) -> Record:
 
 
 def reason_of(action: Action) -> str:
-    """Why; where only our own tags change hands, from whom."""
+    """Why; where only the tag of its document changes, from which to which."""
     before, after = (action.seen and action.seen.tags) or {}, action.change.tags
-    if action.verb is not Verb.UPDATE or POLICY not in before:
+    if action.verb is not Verb.UPDATE or DOCUMENT not in before or action.change.differences or action.change.untag:
         return action.reason
-    if after.get(POLICY, before[POLICY]) != before[POLICY]:
-        taken = f"taken over from {before[POLICY]}"
-        return f"{taken}; {action.reason}" if action.change.differences else taken
-    if DOCUMENT in before and not action.change.differences and set(after) == {DOCUMENT} and not action.change.untag:
+    if set(after) == {DOCUMENT}:
         return f"its tag {DOCUMENT} says {before[DOCUMENT]}; it is {after[DOCUMENT]} now"
     return action.reason
 

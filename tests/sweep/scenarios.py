@@ -160,6 +160,12 @@ def of(*policies: Any) -> Documents:
     return {"main": document(*policies)}
 
 
+def taken(world: World) -> None:
+    """Somebody has a queue of a name that we want."""
+    world.outside.sqs.create_queue(QueueName="dead")
+    world.outside.sqs.create_queue(QueueName="orders-b", Attributes={"DelaySeconds": "7"}, tags={"owner": "them"})
+
+
 def by_hand(world: World) -> None:
     """What a policy may adopt: under our name, and nobody's."""
     world.outside.sqs.create_queue(QueueName="dead")
@@ -259,6 +265,7 @@ def _replaced() -> Iterator[Scenario]:
 
 
 def _taken_over() -> Iterator[Scenario]:
+    yield Scenario("queues-taken", of(queue("a", "b")), foreign=taken)
     yield Scenario("queues-adopted", of(queue("a", "b", adopt=True)), foreign=by_hand, ours=frozenset({QUEUE}))
     after = renamed("tenants", queue("a"), formerly=["queues"])
     yield Scenario("queues-renamed", of(after), of(queue("a")), foreign=strangers)

@@ -238,7 +238,7 @@ class World:
         except Refused as no:
             flight.answered = True
             return refused(no)
-        answer = answer or self._same_again(flight)
+        answer = self._same_again(flight) if answer is None else answer
         flight.answered = answer is not None
         return None if answer is None else accepted(answer)
 
