@@ -11,6 +11,8 @@ from policies.definitions import promise
 from policies.kind import Creation
 from policies.properties import CreateOnly, Extension, Marker, WriteOnly
 from policies.schema import json_schema
+from strategies.registry import STRATEGIES
+from tests.sweep.catalogue import SCENARIOS, pairs
 
 DOCS = Path(__file__).parents[2] / "docs"
 
@@ -21,6 +23,13 @@ Made from the code by `python -m tests.docs.generated`; do not edit. The propert
 meaning is in AWS's documentation. *Create-only*: another value needs another resource (`replace`). *Write-only*: the
 service never shows it, so drift in it cannot be seen. *Extension*: Setpoint's own, CloudFormation has no such property.
 What counts as unhealthy stands in [language.md](language.md#replicas).
+"""
+_PAIRS = """\
+# Strategies and kinds
+
+Made from the code by `python -m tests.docs.generated`; do not edit. Each number counts scenarios in which the sweep
+(`tests/sweep`) shows for that strategy and kind that the world converges and then stays quiet, undisturbed and after
+every crash, lost answer, refusal and stale read. Pairs without a number may work; nothing here has shown it.
 """
 _CREATION = {
     Creation.EXCLUSIVE: "exclusive: the call fails where the name is taken",
@@ -34,7 +43,32 @@ _MARKS: Mapping[str, Marker] = {"create-only": CreateOnly, "write-only": WriteOn
 def pages() -> Mapping[str, str]:
     """Every generated page, by its file name below docs/."""
     schema = json_schema(vocabulary("123456789012", "us-east-1"))
-    return {"kinds.md": kinds_page(KINDS), "setpoint.schema.json": json.dumps(schema, indent=1) + "\n"}
+    return {
+        "kinds.md": kinds_page(KINDS),
+        "pairs.md": pairs_page(),
+        "setpoint.schema.json": json.dumps(schema, indent=1) + "\n",
+    }
+
+
+def pairs_page() -> str:
+    """Every strategy with every kind for which a scenario of the sweep shows that it converges and then stays quiet."""
+    shown: dict[str, dict[str, list[str]]] = {}
+    for scenario in SCENARIOS:
+        for strategy, kind in pairs(scenario):
+            shown.setdefault(kind, {}).setdefault(strategy, []).append(scenario)
+    words = sorted(STRATEGIES)
+    rows = [
+        f"| `{kind}` | " + " | ".join(str(len(shown[kind].get(word, ()))) or "" for word in words) + " |"
+        for kind in sorted(shown)
+    ]
+    names = [
+        f"- **{word}** of `{kind}`: {', '.join(sorted(shown[kind][word]))}"
+        for word in words
+        for kind in sorted(shown)
+        if word in shown[kind]
+    ]
+    head = ["| kind | " + " | ".join(words) + " |", "|---" * (len(words) + 1) + "|"]
+    return "\n".join([_PAIRS, *head, *rows, "", *names, ""]).replace(" 0 |", "  |")
 
 
 def kinds_page(kinds: Mapping[str, Kind]) -> str:
