@@ -46,7 +46,7 @@ def function() -> Function:
     """The function as configured; made once, and again only if the configuration was wrong."""
     config = read_config()
     executor = ThreadPoolExecutor(config.threads)
-    cloud = AwsCloud(connect(region=config.region), KINDS)
+    cloud = AwsCloud(connect(region=config.region), KINDS, paced=config.pace)
     words = vocabulary(config.account, config.region, config.controller, config.allowed_roles, config.allowed_types)
     setpoint = Setpoint(cloud, words, executor, (f"s3://{config.bucket}/{config.prefix}",))
     store = StatusStore(cloud.aws(setpoint.home), config.bucket, config.status_prefix)

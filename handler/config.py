@@ -36,6 +36,7 @@ class Config(BaseModel):
     allowed_types: Words = ()
     threads: Annotated[int, Field(ge=1, le=64)] = 16
     event_bus: str = ""
+    pace: bool = True
 
 
 def read_config(environment: Mapping[str, str] = os.environ) -> Config:

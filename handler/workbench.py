@@ -59,7 +59,8 @@ def opened(
     session = connect(settings.profile, settings.region)
     account = whoami(session, settings.endpoint_url)
     words = _words(settings, account, str(session.region_name))
-    cloud = _Heard(session, KINDS, endpoint_url=settings.endpoint_url, writable=writable)
+    emulated = settings.endpoint_url or os.environ.get("AWS_ENDPOINT_URL")
+    cloud = _Heard(session, KINDS, endpoint_url=settings.endpoint_url, writable=writable, paced=not emulated)
     cloud.hear = hear
     with pool(settings.threads) as executor:
         yield Setpoint(cloud, words, executor, tuple(places))

@@ -16,6 +16,7 @@ from typing import Any, cast
 import boto3
 from botocore.config import Config
 
+from infra.pace import Pacer
 from policies.errors import RefusedError
 from policies.world import Scope
 
@@ -47,6 +48,7 @@ class Aws:
         writable: bool = True,
         credentials: Credentials | None = None,
         on_call: Callable[[], None] | None = None,
+        pacer: Pacer | None = None,
     ) -> None:
         self.scope = scope
         self._session = session
@@ -54,6 +56,7 @@ class Aws:
         self._writable = writable
         self._credentials = credentials
         self._on_call = on_call
+        self._pacer = pacer
         self._clients: dict[str, Any] = {}
         self._lock = Lock()
 
@@ -100,10 +103,19 @@ class Aws:
         )
         if not self._writable:
             client.meta.events.register("before-parameter-build", _refuse_writes)
+        if self._pacer is not None:
+            client.meta.events.register("before-call", _in_turn(self._pacer))
         if self._on_call is not None:
             count = self._on_call
             client.meta.events.register("request-created", lambda **_: count())
         return client
+
+
+def _in_turn(pacer: Pacer) -> Callable[..., None]:
+    def wait(model: Any, **_: Any) -> None:
+        pacer.take(model.service_model.service_name, model.name)
+
+    return wait
 
 
 def _refuse_writes(model: Any, **_: Any) -> None:

@@ -15,6 +15,7 @@ from infra.aws import Aws, Credentials
 from infra.census import Indexed
 from infra.kinds.registry import Kinds
 from infra.metrics import read_metrics
+from infra.pace import Pacer
 from infra.refusals import translated
 from policies.action import Action, Outcome
 from policies.frozen import Json
@@ -36,11 +37,14 @@ class AwsCloud:
         *,
         endpoint_url: str | None = None,
         writable: bool = True,
+        paced: bool = False,
     ) -> None:
         self._session = session
         self._kinds = kinds
         self._endpoint_url = endpoint_url
         self._writable = writable
+        self._paced = paced
+        self._pacers: dict[tuple[str, str], Pacer] = {}
         self._scopes: dict[Scope, Aws] = {}
         self._lock = Lock()
         self.calls = 0
@@ -57,6 +61,7 @@ class AwsCloud:
                     writable=self._writable,
                     credentials=None if scope.role is None else self._credentials(scope),
                     on_call=self._count,
+                    pacer=self._pacers.setdefault((scope.account, scope.region), Pacer()) if self._paced else None,
                 )
             return known
 
