@@ -70,7 +70,7 @@ KNOWN: Mapping[str, Mapping[tuple[str, str], str]] = {
         ("writeOnly", "BlockDeviceMappings"): "DescribeInstances shows the volumes, not what they were made of",
         ("writeOnly", "CreditSpecification"): _NOT_SHOWN,
         ("writeOnly", "InstanceInitiatedShutdownBehavior"): _NOT_SHOWN,
-        ("writeOnly", "LaunchTemplate.LaunchTemplateName"): "an instance shows the id of its template only",
+        ("writeOnly", "LaunchTemplate"): "an instance shows the id and number of its template, not the words declared",
         ("writeOnly", "NetworkInterfaces"): "DescribeInstances shows the interfaces, not what they were made of",
         ("writeOnly", "UserData"): _NOT_SHOWN,
     },

@@ -137,7 +137,7 @@ def test_what_is_no_list_of_items(world: World, body: str, path: str, words: str
 
 def test_an_object_that_is_too_large(world: World) -> None:
     put(world, b" " * (LARGEST_OBJECT + 1))
-    with pytest.raises(ParseError, match="allowed: at most 8388608"):
+    with pytest.raises(ParseError, match="more than 8388608 bytes"):
         read(world, **OBJECT)
 
 
