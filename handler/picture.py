@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
@@ -70,22 +69,19 @@ def _left_behind(report: PolicyReport) -> Text:
     return line.append(", ".join(words) or "nothing to do", "dim")
 
 
-_LINE = re.compile(r"(?P<name>.+): (?P<what>deleted from (?P<when>\S+) on|not wanted since \S+, retained)", re.DOTALL)
-
-
 def _kept(report: PolicyReport) -> list[str]:
     """What is not wanted and stays: a line for each time, with all that it holds for."""
     same: dict[str, list[str]] = {}
     for line in report.plan.kept:
-        found = _LINE.fullmatch(line)
-        same.setdefault(found["what"] if found else "", []).append(found["name"] if found else line)
-    return [redact(f"{', '.join(names)}: {what}" if what else "; ".join(names)) for what, names in same.items()]
+        name, _, what = line.rpartition(": ")
+        same.setdefault(what, []).append(name)
+    return [redact(f"{', '.join(names)}: {what}") for what, names in same.items()]
 
 
 def _marked(reports: Iterable[PolicyReport]) -> list[str]:
     """When each marked resource may go."""
-    found = (_LINE.fullmatch(line) for one in reports for line in one.plan.kept)
-    return [one["when"] for one in found if one and one["when"]]
+    whats = (line.rpartition(": ")[2] for one in reports for line in one.plan.kept)
+    return [what.split()[2] for what in whats if what.startswith("deleted from ")]
 
 
 def standing_picture(report: RunReport) -> Iterator[Text | str]:

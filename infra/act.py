@@ -117,7 +117,7 @@ class _Act:
         """
         change = drift(self.kind, desired, found, unmark=self.action.terms.owner is not None)
         if not change:
-            return self._outcome(Result.NOTHING, "it is as desired already")
+            return self._outcome(Result.DONE) if born else self._outcome(Result.NOTHING, "it is as desired already")
         fixed = self.kind.locked(change.differences, found)
         if fixed and not born:
             raise RefusedError(f"{', '.join(fixed)} cannot be changed in place")

@@ -9,6 +9,7 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import (
     AfterValidator,
+    BeforeValidator,
     Field,
     PlainValidator,
     TypeAdapter,
@@ -20,7 +21,7 @@ from pydantic import (
 
 from policies.conditions import Conditions
 from policies.frozen import Json, freeze, nothing
-from policies.grammar import Dispatch, Frozen, Grammar
+from policies.grammar import Dispatch, Frozen, Grammar, mistake
 from policies.match import Matches
 from policies.names import check_pattern
 
@@ -106,11 +107,24 @@ class KeyedSource(ItemSource, ABC):
     key: Annotated[str | None, Field(description="The field that tells items apart, where names do not.")] = None
 
 
+MOST_VALUES = 10_000
+
+
+def _not_too_many(values: Any) -> Any:
+    if isinstance(values, list | tuple) and len(values) > MOST_VALUES:
+        raise mistake(
+            f"found {len(values)} items; a policy lists at most {MOST_VALUES}: keep them in a source of their own"
+        )
+    return values
+
+
 class ListItems(KeyedSource):
     """Items written in the policy."""
 
     source: Literal["list"]
-    values: Annotated[tuple[Annotated[Any, PlainValidator(freeze)], ...], Field(strict=False)]
+    values: Annotated[
+        tuple[Annotated[Any, PlainValidator(freeze)], ...], BeforeValidator(_not_too_many), Field(strict=False)
+    ]
 
     @property
     def known(self) -> tuple[Json, ...]:

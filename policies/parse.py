@@ -27,13 +27,22 @@ from policies.text import TextError, read_json
 from policies.vocabulary import POWERFUL, Vocabulary
 from policies.world import Scope
 
+MOST_POLICIES = 1_000
+"""Policies of one document: more are several documents, and one broken one must not take the time of all."""
+
 
 def parse_document(name: str, body: bytes, generation: str, vocabulary: Vocabulary) -> PolicyDocument:
     """The document, frozen and typed; raises ParseError with every mistake in it, each at its JSON path."""
     problems: list[Problem] = []
     policies: list[Policy] = []
     document, clauses = _read(name, body, problems)
+    if len(clauses) > MOST_POLICIES:
+        message = f"found {len(clauses)} policies; at most {MOST_POLICIES} are allowed: split the document"
+        raise ParseError(name, [*problems, Problem("$.policies", message)])
     for place, raw in enumerate(clauses):
+        if len(problems) > MOST_TOLD:
+            problems.append(Problem(json_path(("policies", place)), "not looked at; mend the others first"))
+            break
         reader = _Reader(name, ("policies", place), raw, vocabulary)
         policies += reader.policies()
         problems += reader.problems

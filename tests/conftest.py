@@ -10,7 +10,7 @@ os.environ["AWS_EC2_METADATA_DISABLED"] = "true"
 for variable in ("AWS_ENDPOINT_URL", "AWS_PROFILE", "AWS_REGION", "AWS_DEFAULT_REGION", "AWS_CA_BUNDLE"):
     os.environ.pop(variable, None)  # whatever this machine is set up for, tests talk to their own AWS
 
-from tests.world import World  # after the environment: moto reads it
+from tests.world import World  # noqa: E402 - after the environment: moto reads it
 
 
 @pytest.fixture

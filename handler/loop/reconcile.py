@@ -177,6 +177,8 @@ class Reconciler:
     def _outcome(self, action: Action, future: Any) -> Outcome:
         error = future.exception()
         outcome = future.result() if error is None else failure(action, error)
+        if action.seen is not None:
+            self.policy.blueprint.looked.discard(action.seen.id)  # done means seen to be done: it is read again
         self.moment.announce(outcome)
         return outcome
 

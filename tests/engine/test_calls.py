@@ -19,6 +19,7 @@ from tests.world import World
 from tests.world.documents import body, document, policy
 
 QUEUES = 1_000
+ONE_ITEM = {"source": "list", "values": ["a"]}
 
 
 def tick(world: World, cloud: AwsCloud, documents: dict[str, Any]) -> tuple[RunReport, Counter[str]]:
@@ -69,7 +70,9 @@ def test_kinds_whose_bulk_call_shows_everything_are_never_read_one_by_one(world:
 
 def test_policies_on_one_type_share_one_survey(world: World) -> None:
     pairs = [
-        policy(f"p{number}", "AWS::SQS::Queue", {"QueueName": f"p{number}-${{item}}"}, {"source": "list", "values": ["a"]})
+        policy(
+            f"p{number}", "AWS::SQS::Queue", {"QueueName": f"p{number}-${{item}}"}, {"source": "list", "values": ["a"]}
+        )
         for number in range(4)
     ]
     cloud = AwsCloud(world.session, KINDS)

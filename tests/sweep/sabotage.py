@@ -152,7 +152,10 @@ SABOTAGES: Mapping[str, Sabotage] = {
         _forget_what_is_initial,
     ),
     "Quiet": Sabotage(
-        "tags are written in every run, whether they differ or not", "queues-new", Point(NOTHING), _write_tags_every_time
+        "tags are written in every run, whether they differ or not",
+        "queues-new",
+        Point(NOTHING),
+        _write_tags_every_time,
     ),
     "SameTally": Sabotage(
         "a create that was interrupted is begun anew, not gone on with",

@@ -8,7 +8,7 @@ from tests.sweep import invariants
 from tests.sweep.catalogue import SCENARIOS
 from tests.sweep.sabotage import SABOTAGES
 from tests.sweep.test_interruptions import break_service
-from tests.sweep.trial import attempt, reference
+from tests.sweep.trial import attempt, beginning, reference
 from tests.world import World
 
 CHECKS = {
@@ -32,6 +32,7 @@ def test_each_invariant_catches_its_mistake(invariant: str, monkeypatch: pytest.
     sabotage = SABOTAGES[invariant]
     for weather in {"fair", sabotage.point.weather}:
         reference(sabotage.scenario, weather)  # that of the product as it should be
+    beginning(sabotage.scenario)
     for other in (check for word, checks in CHECKS.items() if word != invariant for check in checks):
         monkeypatch.setattr(invariants, other, lambda *_: None)  # it must not need their help
     sabotage.break_it(monkeypatch)
@@ -51,13 +52,14 @@ def test_without_the_mistake_the_same_point_is_fine(invariant: str) -> None:
 
 def test_a_failure_that_spreads_is_noticed(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     SABOTAGES["Isolated"].break_it(monkeypatch)
-    with pytest.raises(AssertionError, match="^Isolated"):
+    with pytest.raises(AssertionError, match=r"^Isolated"):
         break_service(world, "sqs", "denied")
 
 
 def test_chance_in_a_run_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
     sabotage = SABOTAGES["Replayable"]
     reference(sabotage.scenario)
+    beginning(sabotage.scenario)
     sabotage.break_it(monkeypatch)
     first, second = (attempt(SCENARIOS[sabotage.scenario], sabotage.point) for _ in range(2))
     assert first != second, "Replayable would notice nothing"

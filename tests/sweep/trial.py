@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
-from functools import cache
+from functools import lru_cache
 from typing import Any
 
 from handler.loop.run import RunReport
@@ -51,7 +51,7 @@ def prepare(world: World, scenario: Scenario) -> Mapping[str, Any]:
     return foreign
 
 
-@cache
+@lru_cache(maxsize=2)
 def beginning(name: str) -> tuple[Saved | None, Mapping[str, Any]]:
     """The world just before the edit, put aside where that can be, and what is foreign in it."""
     with World() as world:
@@ -87,7 +87,7 @@ def reference(name: str, weather: str = FAIR.name) -> Reference:
     return _reference(name, weather)
 
 
-@cache
+@lru_cache(maxsize=32)
 def _reference(name: str, weather: str) -> Reference:
     scenario, sky = SCENARIOS[name], WEATHERS[weather]
     late = sky.lag + sky.index_lag
@@ -170,7 +170,7 @@ class Trial:
         return report
 
     def recover(self) -> None:
-        """No more misfortune: runs until a whole window of `driftCheck` shows nothing to do, and then it must be right."""
+        """No more misfortune: runs until a whole window of `driftCheck` has nothing to do. Then it must be right."""
         heal(self.world)
         self.weather.clear_up(self.world)
         self.blurred = bool(self.weather.slow)
@@ -193,6 +193,7 @@ class Trial:
 def attempt(scenario: Scenario, point: Point) -> list[Call]:
     """The scenario with one misfortune; gives the history."""
     normal, usual = reference(scenario.name), reference(scenario.name, point.weather)
+    beginning(scenario.name)  # before another world is open
     with World() as world:
         trial = Trial(world, scenario, normal, usual, WEATHERS[point.weather])
         start = last_number(world)

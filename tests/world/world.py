@@ -43,7 +43,6 @@ REMEMBERED = frozenset({"DescribeInstances", "DescribeInstanceStatus"})
 """Reads whose answer stays the same until something is written or comes due."""
 
 
-
 def _always(call: Call) -> bool:
     return True
 

@@ -1,0 +1,91 @@
+"""Which small mistakes in the pure core would no fast test notice?
+
+python -m tests.mutants [--every N] [MODULE …]    each mutant in a process of its own, forked after collection
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import time
+from collections.abc import Sequence
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.mutants.mutations import Mutant, install, mutants
+
+CORE = ["plan", "toward", "away", "pairing", "guardrails"]
+ENGINE = ["tests/engine/test_plan.py", "tests/engine/test_guardrails.py", "tests/engine/test_removal.py"]
+TARGETS = {f"handler.loop.{name}": ENGINE for name in CORE} | {
+    f"strategies.{path.stem}": ["tests/strategies"]
+    for path in sorted(Path("strategies").glob("*.py"))
+    if path.stem not in ("__init__", "registry")
+}
+SECONDS = 60
+"""A mutant that makes the tests hang is noticed, too."""
+
+
+class Campaign:
+    """A pytest plugin: collects once, and runs everything anew for each mutant in a forked process."""
+
+    def __init__(self, names: Sequence[str], every: int) -> None:
+        self.names, self.every = names, every
+        self.tried = 0
+        self.survivors: list[tuple[str, Mutant]] = []
+
+    def pytest_runtestloop(self, session: Any) -> bool:
+        for name in self.names:
+            module = import_module(name)
+            found = list(mutants(Path(module.__file__ or "")))
+            for mutant in found[:: self.every]:
+                verdict = self._verdict(session, module, mutant)
+                self.tried += verdict is not None
+                if verdict:
+                    self.survivors.append((name, mutant))
+                    print(f"\n{name}:{mutant}", flush=True)
+        return True
+
+    def _verdict(self, session: Any, module: Any, mutant: Mutant) -> bool | None:
+        """Whether it survives; None where it cannot be put in."""
+        sys.stdout.flush()
+        child = os.fork()
+        if child == 0:
+            session.config.pluginmanager.unregister(name="terminalreporter")
+            signal.alarm(SECONDS)
+            try:
+                os._exit(_run(session) if install(module, mutant) else 2)
+            except BaseException:  # noqa: BLE001 - whatever it is, the mutant was noticed
+                os._exit(1)
+        status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+        return None if status == 2 else status == 0
+
+
+def _run(session: Any) -> int:
+    """0: nothing was noticed."""
+    for place, item in enumerate(session.items):
+        following = session.items[place + 1] if place + 1 < len(session.items) else None
+        item.config.hook.pytest_runtest_protocol(item=item, nextitem=following)
+        if session.testsfailed:
+            return 1
+    return 0
+
+
+def main(words: Sequence[str]) -> int:
+    every = int(words[words.index("--every") + 1]) if "--every" in words else 1
+    named = [word for word in words if word in TARGETS] or list(TARGETS)
+    begun, tried, survivors = time.monotonic(), 0, 0
+    for tests in {tuple(TARGETS[name]): None for name in named}:
+        campaign = Campaign([name for name in named if tuple(TARGETS[name]) == tests], every)
+        quiet = ["-q", "-p", "no:xdist", "-p", "no:cacheprovider", "-o", "addopts=", "--no-header"]
+        pytest.main([*quiet, *tests], plugins=[campaign])
+        tried, survivors = tried + campaign.tried, survivors + len(campaign.survivors)
+    print(f"\n{tried} mutants, {survivors} survived, {time.monotonic() - begun:.0f} seconds")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
