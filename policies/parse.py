@@ -27,7 +27,7 @@ from policies.text import TextError, read_json
 from policies.vocabulary import POWERFUL, Vocabulary
 from policies.world import Scope
 
-MOST_POLICIES = 1_000
+MOST_POLICIES = 2_000
 """Policies of one document: more are several documents, and one broken one must not take the time of all."""
 
 
