@@ -103,6 +103,8 @@ class Reconciler:
             census = yield from self._look_closer(census, unclear)
             seen = self._observe(census, signals)
             planned = plan(self.policy, self.former, decision, seen, self.now)
+        # Whatever is not at rest is looked at again in the next run: done means seen to be done.
+        self.policy.blueprint.looked.difference_update(one.seen.id for one in planned.actions if one.seen is not None)
         guarded = guard(self.policy, decision, planned, seen, self.now, self.moment.stop, self.moment.approved)
         outcomes = yield from self._act(() if self.moment.dry else guarded.allowed)
         troubles = (*planned.troubles, *self.moment.churn.note(outcomes, self.now))
@@ -177,8 +179,6 @@ class Reconciler:
     def _outcome(self, action: Action, future: Any) -> Outcome:
         error = future.exception()
         outcome = future.result() if error is None else failure(action, error)
-        if action.seen is not None:
-            self.policy.blueprint.looked.discard(action.seen.id)  # done means seen to be done: it is read again
         self.moment.announce(outcome)
         return outcome
 

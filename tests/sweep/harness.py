@@ -1,4 +1,7 @@
-"""Runs the engine on a world as the timer would: a tick a minute, each with a process of its own."""
+"""Runs the engine on a world as the timer would: a tick a minute, in a process that stays warm until it crashes.
+
+What a warm process remembers is in the policies that it has read (`Blueprint.looked`).
+"""
 
 from __future__ import annotations
 
@@ -37,8 +40,13 @@ def _parse(bodies: tuple[tuple[str, Any], ...], full: bool) -> Estate:
 
 def run_once(world: World, documents: Documents, over: Callable[[], bool] = lambda: False) -> RunReport:
     """One run in the present minute."""
+    estate = parse(documents)
+    if world.process is not estate:
+        for policy in estate.policies:
+            policy.blueprint.looked.clear()  # read anew
+        world.process = estate
     cloud = AwsCloud(world.session, KINDS)
-    return run(parse(documents), VOCABULARY, cloud, InlineExecutor(), Moment(world.now, over=over))
+    return run(estate, VOCABULARY, cloud, InlineExecutor(), Moment(world.now, over=over))
 
 
 def tick(
@@ -55,6 +63,7 @@ def tick(
     try:
         return run_once(world, documents, over)
     except Crash:
+        world.process = None
         return None
     finally:
         world.advance(minutes=minutes)

@@ -157,21 +157,25 @@ def test_what_somebody_put_in_the_place_of_ours_is_theirs(world: World, kind: st
 
 
 def test_what_was_not_looked_at_is_not_ready(world: World) -> None:
-    """Matched resources carry no spec hash: until each was read, nobody knows whether it is as desired."""
+    """Matched resources carry no spec hash: until each was read, nobody knows whether it is as desired.
+
+    A resize at most doubles the shards, so that there is a step in between.
+    """
     for name in "abc":
         world.outside.kinesis.create_stream(StreamName=f"clicks-{name}", ShardCount=2)
     for _ in range(3):
         world.tick_started()
-    strategy = {"type": "scale", "property": "ShardCount", "to": 4}
+    strategy = {"type": "scale", "property": "ShardCount", "to": 8}
     type_ = "AWS::Kinesis::Stream"
     resources = {name: {"type": type_, "match": {"names": [f"clicks-{name}"]}} for name in "abc"}
-    documents = of(*({"name": name, "resource": one, "strategy": strategy} for name, one in resources.items()))
+    policies = ({"name": name, "driftCheck": "5m", "resource": one} for name, one in resources.items())
+    documents = of(*({**one, "strategy": strategy} for one in policies))
     for _ in range(6):
         report = tick(world, documents)
         assert report is not None
         streams = world.resources()[type_]
         ready = {name for name, held in conditions(world, documents, report).items() if held["Ready"]}
-        assert all(streams[f"clicks-{name}"]["OpenShardCount"] == 4 for name in ready)
+        assert all(streams[f"clicks-{name}"]["OpenShardCount"] == 8 for name in ready)
 
 
 def replace_by_hand(world: World, kind: str) -> None:

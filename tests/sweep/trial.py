@@ -74,14 +74,6 @@ def window(scenario: Scenario) -> int:
     return 2 if all(policy.kind.complete_survey for policy in policies) else WINDOW
 
 
-def sees_edits(scenario: Scenario) -> bool:
-    """Whether an edit shows at once. Matched resources carry no spec hash: what the survey does not tell, shows when
-    their turn comes.
-    """
-    policies = parse(scenario.documents).policies
-    return all(policy.match is None or policy.kind.complete_survey for policy in policies)
-
-
 def reference(name: str, weather: str = FAIR.name) -> Reference:
     """What the scenario comes to by itself; found out once."""
     return _reference(name, weather)
@@ -141,7 +133,6 @@ class Trial:
         self.found = invariants.settled(self.world)
         self.ledger = Ledger(self.world)
         self.blurred = self.weather.blurred
-        self.unseen = 0 if sees_edits(self.scenario) else WINDOW
         self.weather.come_over(self.world)
 
     def run(self, over: Callable[[], bool] = lambda: False) -> RunReport | None:
@@ -162,8 +153,7 @@ class Trial:
         invariants.bounded(calls, 2 * self.usual.busiest + 10)
         invariants.blind_never_deletes(calls, there)
         if report is not None:
-            self.unseen -= 1
-            if not self.blurred and self.unseen < 0:
+            if not self.blurred:
                 invariants.truthful(world, documents, report, self.found, self.normal.wanted)
             invariants.told_truly(calls, report)
             invariants.no_secrets(world, documents, report)

@@ -59,6 +59,8 @@ class World:
     ) -> None:
         self.seed, self.region, self.account = seed, region, account
         self.tick = 0
+        self.process: object = None
+        """What the code under test has in memory from one run to the next; for the test to say."""
         self.history: list[Call] = []
         self.mishaps = Mishaps()
         self.page_size: int | None = None

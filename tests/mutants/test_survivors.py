@@ -1,0 +1,137 @@
+"""What mistakes in the core were not noticed without: found by `python -m tests.mutants`, and held since."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from handler.loop.fingerprint import fingerprint
+from handler.loop.guardrails import Guarded, guard, settled, to_tell
+from handler.loop.plan import plan
+from policies.document import Policy
+from policies.frozen import freeze
+from policies.identity import HOLD_UNTIL, mark
+from policies.world import Observation, Resource, State
+from tests.engine.given import (
+    DELETE_AT_ONCE,
+    INSTANCE,
+    NOW,
+    QUEUE,
+    agents,
+    decide,
+    drifted,
+    existing,
+    planned,
+    policy_of,
+    queues,
+    retagged,
+    signals,
+)
+
+FIVE = [f"q{number}" for number in range(5)]
+
+
+def approved_by(policy: Policy, owned: Sequence[Resource], approved: Any = None, stop: str | None = None) -> Guarded:
+    seen = Observation(tuple(owned), signals=signals(policy))
+    decision = decide(policy, seen)
+    return guard(policy, decision, plan(policy, (), decision, seen, NOW), seen, NOW, stop, approved)
+
+
+def leaving(**more: Any) -> tuple[Policy, list[Resource]]:
+    """Five queues, of which one is still wanted."""
+    policy = policy_of(queues("q0", **DELETE_AT_ONCE, **more))
+    return policy, [existing(policy, item) for item in FIVE]
+
+
+def test_of_an_approved_plan_exactly_what_it_names_happens() -> None:
+    policy, owned = leaving()
+    held = approved_by(policy, owned).held
+    chosen = frozenset(fingerprint(one.action) for one in held[:2])
+    told = approved_by(policy, owned, chosen)
+    assert frozenset(map(fingerprint, told.allowed)) == chosen
+    assert [one.reason for one in told.held] == ["it is not in the approved plan"] * 2
+
+
+@pytest.mark.parametrize("how", ["stop", "hold-until"])
+def test_what_somebody_said_is_final(how: str) -> None:
+    policy, owned = leaving()
+    hold = {HOLD_UNTIL: "2027-01-01T00:00:00Z"}
+    tagged = [one.with_tags(freeze({**(one.tags or {}), **hold})) if how == "hold-until" else one for one in owned]
+    told = approved_by(policy, tagged, stop="somebody said stop" if how == "stop" else None)
+    assert told.held
+    assert all(one.final for one in told.held)
+
+
+def test_a_limit_is_not_final() -> None:
+    assert not any(one.final for one in approved_by(*leaving()).held)
+
+
+def test_an_unknown_age_counts_only_where_the_service_was_asked() -> None:
+    policy, owned = leaving()
+    ageless = Resource(owned[0].type, "read", properties=freeze({}))
+    unread = Resource(owned[0].type, "unread")
+    assert settled(Observation((ageless,)), NOW) == 1
+    assert settled(Observation((unread,)), NOW) == 0
+
+
+@pytest.mark.parametrize(("limit", "read"), [("60%", 5), ("100%", 0), (3, 0), (9, 0)])
+def test_ages_are_asked_for_only_where_they_decide(limit: Any, read: int) -> None:
+    policy = policy_of(queues("q0", "q1", **DELETE_AT_ONCE, guardrails={"maxDeletes": limit}))
+    owned = [Resource(QUEUE, one.id, one.name, tags=one.tags) for one in (existing(policy, item) for item in FIVE)]
+    seen = Observation(tuple(owned), signals=signals(policy))
+    drawn = plan(policy, (), decide(policy, seen), seen, NOW)
+    assert len(to_tell(policy, drawn, seen, NOW)) == read
+
+
+def test_of_two_in_one_slot_the_older_stays_and_unknown_ages_are_young() -> None:
+    policy = policy_of(agents(1))
+    first, second = (existing(policy, 0, minutes=age, id=f"i-{age}") for age in (300, 200))
+    nobody_knows = Resource(INSTANCE, "i-0", tags=first.tags, properties=first.properties)
+    told = planned(policy, nobody_knows, second, first)
+    assert {action.seen.id for action in told.actions if action.seen} == {"i-200", "i-0"}
+
+
+@pytest.mark.parametrize(("state", "goes"), [(State.READY, True), (State.PENDING, False)])
+def test_the_second_in_a_slot_goes_only_when_the_first_works(state: State, goes: bool) -> None:
+    policy = policy_of(agents(1))
+    stays = existing(policy, 0, minutes=300, id="i-stays", state=state)
+    second = existing(policy, 0, minutes=200, id="i-second")
+    told = planned(policy, stays, second)
+    assert ("i-second" in {action.seen.id for action in told.actions if action.seen}) == goes
+
+
+def test_what_is_not_wanted_and_could_not_be_read_is_waited_for() -> None:
+    policy, owned = leaving()
+    told = planned(policy, *owned, unread=frozenset({"orders-q1"}))
+    assert [action.verb.value for action in told.actions if action.seen and action.seen.id == "orders-q1"] == ["wait"]
+
+
+def test_it_is_told_from_when_on_it_is_deleted() -> None:
+    policy = policy_of(queues("q0", removal="delete", grace="24h"))
+    gone = existing(policy, "q1")
+    marked = retagged(gone, marked=mark(policy.owner, gone.id, NOW - timedelta(hours=1)))
+    assert planned(policy, existing(policy, "q0"), marked).kept == ("orders-q1: deleted from 2026-03-03T08:00:00Z on",)
+
+
+def test_a_new_one_that_differs_in_what_only_a_create_sets_is_not_replaced_whatever_else_differs() -> None:
+    """One difference that a create did not cure is enough: a replacement would be no different, for ever."""
+    properties = {"FifoQueue": True, "VisibilityTimeout": 7}
+    clause = queues("a", replace="deleteFirst", stem="x", properties=properties, **DELETE_AT_ONCE)
+    clause["resource"]["properties"]["QueueName"] = "x-${item}.fifo"
+    policy = policy_of(clause)
+    fresh = drifted(existing(policy, "a"), FifoQueue=False, VisibilityTimeout=9)
+    told = planned(policy, fresh)
+    assert not told.actions
+    assert [trouble.reason for trouble in told.troubles] == ["NotConverging"]
+
+
+def test_a_slot_is_judged_by_the_best_that_lives_in_it() -> None:
+    policy = policy_of(agents(1, strategy={"minLifetime": "0s"}))
+    pending = existing(policy, 0, minutes=1, id="i-pending", state=State.PENDING)
+    works = existing(policy, 0, minutes=120, id="i-works")
+    other = existing(policy, 1, minutes=1, id="i-other", state=State.PENDING)
+    wanted = decide(policy, Observation((pending, works, other))).desired
+    assert [one.key for one in wanted] == ["0"]
