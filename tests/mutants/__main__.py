@@ -19,9 +19,10 @@ import pytest
 from tests.mutants.mutations import Mutant, install, mutants
 
 CORE = ["plan", "toward", "away", "pairing", "guardrails"]
-ENGINE = ["tests/engine/test_plan.py", "tests/engine/test_guardrails.py", "tests/engine/test_removal.py"]
+SURVIVORS = "tests/mutants/test_survivors.py"
+ENGINE = [SURVIVORS, "tests/engine/test_plan.py", "tests/engine/test_guardrails.py", "tests/engine/test_removal.py"]
 TARGETS = {f"handler.loop.{name}": ENGINE for name in CORE} | {
-    f"strategies.{path.stem}": ["tests/strategies"]
+    f"strategies.{path.stem}": [SURVIVORS, "tests/strategies"]
     for path in sorted(Path("strategies").glob("*.py"))
     if path.stem not in ("__init__", "registry")
 }

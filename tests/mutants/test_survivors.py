@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
@@ -13,8 +13,9 @@ from handler.loop.guardrails import Guarded, guard, settled, to_tell
 from handler.loop.plan import plan
 from policies.document import Policy
 from policies.frozen import freeze
-from policies.identity import HOLD_UNTIL, mark
+from policies.identity import HOLD_UNTIL, KEY, MARKED, POLICY, mark, tag_value
 from policies.world import Observation, Resource, State
+from strategies.period import spell
 from tests.engine.given import (
     DELETE_AT_ONCE,
     INSTANCE,
@@ -30,6 +31,8 @@ from tests.engine.given import (
     retagged,
     signals,
 )
+from tests.strategies.test_rotation import ITEMS, made, there
+from tests.strategies.test_rotation import decide as rotate
 
 FIVE = [f"q{number}" for number in range(5)]
 
@@ -55,14 +58,24 @@ def test_of_an_approved_plan_exactly_what_it_names_happens() -> None:
     assert [one.reason for one in told.held] == ["it is not in the approved plan"] * 2
 
 
-@pytest.mark.parametrize("how", ["stop", "hold-until"])
-def test_what_somebody_said_is_final(how: str) -> None:
-    policy, owned = leaving()
-    hold = {HOLD_UNTIL: "2027-01-01T00:00:00Z"}
-    tagged = [one.with_tags(freeze({**(one.tags or {}), **hold})) if how == "hold-until" else one for one in owned]
-    told = approved_by(policy, tagged, stop="somebody said stop" if how == "stop" else None)
-    assert told.held
-    assert all(one.final for one in told.held)
+@pytest.mark.parametrize("until", ["2027-01-01T00:00:00Z", "some day"])
+def test_what_somebody_said_of_one_resource_is_final(until: str) -> None:
+    policy, owned = leaving(guardrails={"maxDeletes": "100%"})
+    tagged = [one.with_tags(freeze({**(one.tags or {}), HOLD_UNTIL: until})) for one in owned]
+    told = approved_by(policy, tagged)
+    assert [one.final for one in told.held] == [True] * 4
+
+
+@pytest.mark.parametrize("rails", [{"protect": {"VisibilityTimeout": 30}}, {"deleteIf": {"VisibilityTimeout": 7}}])
+def test_a_condition_on_deletes_is_final(rails: Any) -> None:
+    policy, owned = leaving(guardrails={"maxDeletes": "100%", **rails})
+    told = approved_by(policy, [drifted(one, VisibilityTimeout=30) for one in owned])
+    assert [one.final for one in told.held] == [True] * 4
+
+
+def test_a_stop_is_final() -> None:
+    told = approved_by(*leaving(), stop="somebody said stop")
+    assert [one.final for one in told.held] == [True] * 4
 
 
 def test_a_limit_is_not_final() -> None:
@@ -70,7 +83,7 @@ def test_a_limit_is_not_final() -> None:
 
 
 def test_an_unknown_age_counts_only_where_the_service_was_asked() -> None:
-    policy, owned = leaving()
+    _, owned = leaving()
     ageless = Resource(owned[0].type, "read", properties=freeze({}))
     unread = Resource(owned[0].type, "unread")
     assert settled(Observation((ageless,)), NOW) == 1
@@ -132,6 +145,75 @@ def test_a_slot_is_judged_by_the_best_that_lives_in_it() -> None:
     policy = policy_of(agents(1, strategy={"minLifetime": "0s"}))
     pending = existing(policy, 0, minutes=1, id="i-pending", state=State.PENDING)
     works = existing(policy, 0, minutes=120, id="i-works")
-    other = existing(policy, 1, minutes=1, id="i-other", state=State.PENDING)
-    wanted = decide(policy, Observation((pending, works, other))).desired
+    younger = existing(policy, 1, minutes=60, id="i-younger")
+    wanted = decide(policy, Observation((pending, works, younger))).desired
     assert [one.key for one in wanted] == ["0"]
+
+
+def expiring() -> Policy:
+    resource = {"type": QUEUE, "match": {"namePrefix": "sandbox-"}}
+    strategy = {"type": "expire", "after": "10h", "grace": "2h"}
+    return policy_of({"name": "old", "resource": resource, "strategy": strategy})
+
+
+@pytest.mark.parametrize(
+    ("age", "marked", "verbs"),
+    [(9, None, []), (11, None, ["mark"]), (11, 1, []), (13, 3, ["delete"]), (9, 1, ["release"])],
+)
+def test_what_expires_is_marked_and_deleted_and_what_does_not_is_unmarked(age: int, marked: Any, verbs: Any) -> None:
+    policy = expiring()
+    tags = {} if marked is None else {MARKED: mark(policy.owner, "sandbox-a", NOW - timedelta(hours=marked))}
+    born = NOW - timedelta(hours=age)
+    one = Resource(QUEUE, "sandbox-a", "sandbox-a", tags=freeze(tags), properties=freeze({}), created=born)
+    assert [action.verb.value for action in planned(policy, one).actions] == verbs
+
+
+@pytest.mark.parametrize(("tags", "verb"), [({}, "update"), ({POLICY: "setpoint/others"}, None)])
+def test_an_instance_with_our_token_is_ours_unless_its_tags_name_another(tags: Any, verb: Any) -> None:
+    policy = policy_of(agents(1))
+    (create,) = planned(policy).actions
+    there_is = Resource(INSTANCE, "i-1", token=create.tokens[0], tags=freeze(tags), properties=freeze({}))
+    told = planned(policy, occupied={create.tokens[0]: there_is})
+    assert [action.verb.value for action in told.actions] == ([verb] if verb else [])
+    assert bool(told.troubles) == (verb is None)
+
+
+@pytest.mark.parametrize("month", range(1, 13))
+def test_quarters_begin_in_january_april_july_and_october(month: int) -> None:
+    assert spell(datetime(2026, month, 1, tzinfo=UTC), "%Y-q%q") == f"2026-q{1 + (month - 1) // 3}"
+
+
+def test_what_cannot_be_told_apart_holds_a_rotation_too() -> None:
+    """An item without its key may be anybody's: nothing is taken away."""
+    built = made(items=ITEMS, name="${item.id}-${period}")
+    assert rotate(built, "2026-03-02T09:00:00", there("month:2025-12/x", names="x-"), [{"id": "x"}, {"n": 7}]).hold
+    assert rotate(built, "2026-03-02T09:00:00", there("month:2025-12/x", names="x-"), [{"id": "x"}]).hold is None
+
+
+def test_what_only_a_create_sets_is_asked_of_the_present_and_not_of_the_past() -> None:
+    table = {
+        "TableName": "t-${period}",
+        "KeySchema": [{"AttributeName": "id", "KeyType": "HASH"}],
+        "AttributeDefinitions": [{"AttributeName": "id", "AttributeType": "S"}],
+        "BillingMode": "PAY_PER_REQUEST",
+    }
+    rotation = {"type": "rotation", "period": "month", "timezone": "UTC", "format": "%Y-%m", "ahead": 0, "keep": "all"}
+    clause = {"name": "t", "resource": {"type": "AWS::DynamoDB::Table", "properties": table}, "strategy": rotation}
+    policy = policy_of(clause)
+    owned = [
+        Resource("AWS::DynamoDB::Table", name, name, tags=freeze({KEY: tag_value(f"month:{name[2:]}")}))
+        for name in ("t-2026-02", "t-2026-03")
+    ]
+    wanted = {one.key: "KeySchema" in one.properties for one in decide(policy, Observation(tuple(owned))).desired}
+    assert wanted == {"month:2026-02": False, "month:2026-03": True}
+
+
+def test_what_was_adopted_is_not_replaced() -> None:
+    """It would be a delete, and what was adopted is never deleted."""
+    clause = queues("a", replace="deleteFirst", stem="x", properties={"FifoQueue": True}, **DELETE_AT_ONCE)
+    clause["resource"]["properties"]["QueueName"] = "x-${item}.fifo"
+    policy = policy_of(clause)
+    other = retagged(drifted(existing(policy, "a"), FifoQueue=False), spec="v1:another", adopted="true")
+    told = planned(policy, other)
+    assert not told.actions
+    assert {trouble.condition for trouble in told.troubles} == {"Degraded"}
