@@ -33,6 +33,9 @@ find handler policies strategies infra -name '*.py' -print0 |
   { xargs -0 grep -LE '^[[:space:]]*(from|import) (typer|rich|moto)([ .]|$)' || true; } |
   tar -cf - -T - | tar -xf - -C "$target"
 
+# After our code is there: it says which services are needed.
+"$python" .ci/trim_sdk.py "$target"
+
 # Byte code that is never checked against its source: a cold start compiles nothing and stats nothing.
 # Only the runtime's own Python writes the byte code that the runtime reads.
 for candidate in "$runtime" "$python"; do

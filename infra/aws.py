@@ -11,9 +11,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from threading import Lock
-from typing import Any, cast
+from typing import Any, Protocol
 
-import boto3
 from botocore.config import Config
 
 from infra.pace import Pacer
@@ -36,12 +35,22 @@ class Credentials:
     expires: datetime
 
 
+class Session(Protocol):
+    """Makes clients: `infra.session.SdkSession`, or boto3's own."""
+
+    @property
+    def region_name(self) -> str | None: ...
+
+    @property
+    def client(self) -> Callable[..., Any]: ...
+
+
 class Aws:
     """The clients of one scope. `writable=False` gives clients that refuse every call that is not a read."""
 
     def __init__(
         self,
-        session: boto3.Session,
+        session: Session,
         scope: Scope,
         *,
         endpoint_url: str | None = None,
@@ -86,7 +95,7 @@ class Aws:
 
     def _make(self, service: str) -> Any:
         keys = self._credentials
-        client = cast("Any", self._session).client(
+        client = self._session.client(
             service,
             region_name=self.scope.region,
             endpoint_url=self._endpoint_url,

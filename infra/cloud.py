@@ -5,13 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from threading import Lock
-from typing import Any
-
-import boto3
 
 from infra import act as acting
 from infra import census, sources
-from infra.aws import Aws, Credentials
+from infra.aws import Aws, Credentials, Session
 from infra.census import Indexed
 from infra.kinds.registry import Kinds
 from infra.metrics import read_metrics
@@ -32,7 +29,7 @@ class AwsCloud:
 
     def __init__(
         self,
-        session: boto3.Session,
+        session: Session,
         kinds: Kinds,
         *,
         endpoint_url: str | None = None,
@@ -97,8 +94,7 @@ class AwsCloud:
 
     def _credentials(self, scope: Scope) -> Credentials:
         """The role's credentials. The session stays the one and only; clients are made with these keys."""
-        own: Any = self._session
-        sts = own.client("sts", region_name=scope.region, endpoint_url=self._endpoint_url)
+        sts = self._session.client("sts", region_name=scope.region, endpoint_url=self._endpoint_url)
         with translated():
             answer = sts.assume_role(RoleArn=scope.role, RoleSessionName="setpoint")["Credentials"]
         return Credentials(

@@ -1,14 +1,19 @@
-"""How the command line comes to AWS: a session as the AWS CLI would make it, and whose account that is."""
+"""How Setpoint comes to AWS: a session as the AWS CLI would make it, and whose account that is.
+
+It is botocore's own: boto3 would add its transfer manager to every cold start, and nothing here transfers files.
+"""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Mapping
+from threading import Lock
+from typing import Any
 
-import boto3
+import botocore.session
 from botocore.exceptions import BotoCoreError, ProfileNotFound
 
-from infra.aws import Aws
+from infra.aws import Aws, Session
 from infra.refusals import translated
 from policies.errors import SenseError
 from policies.world import Scope
@@ -17,16 +22,38 @@ UNKNOWN = "000000000000"
 """Stands for the account where nobody needs to know it."""
 
 
-def connect(profile: str | None = None, region: str | None = None) -> boto3.Session:
+class SdkSession:
+    """Makes one client at a time: a session is not thread-safe, its clients are."""
+
+    def __init__(self, profile: str | None = None, region: str | None = None) -> None:
+        self._session = botocore.session.Session(profile=profile)
+        self._session.get_scoped_config()  # raises where the profile is not there; later it would be in a client
+        if region is not None:
+            self._session.set_config_variable("region", region)
+        self._lock = Lock()
+
+    @property
+    def region_name(self) -> str | None:
+        """The region that was asked for, or the profile's."""
+        region: str | None = self._session.get_config_variable("region")
+        return region
+
+    def client(self, service: str, **options: Any) -> Any:
+        """A client with the options of botocore's `create_client`."""
+        with self._lock:
+            return self._session.create_client(service, **options)
+
+
+def connect(profile: str | None = None, region: str | None = None) -> SdkSession:
     """The session that these options and the usual AWS_* variables mean. Calls nothing.
 
     Raises SenseError where the profile does not exist or no region is given anywhere.
     """
     try:
-        session = boto3.Session(profile_name=profile, region_name=region or region_of(os.environ))
+        session = SdkSession(profile, region or region_of(os.environ))
         named = session.region_name
     except ProfileNotFound as error:
-        known = ", ".join(sorted(boto3.session.Session().available_profiles)) if profile else ""
+        known = ", ".join(sorted(botocore.session.Session().available_profiles)) if profile else ""
         found = f"; found in ~/.aws: {known}" if known else "; see ~/.aws/config"
         raise SenseError(f"{error}: name another one with --profile or AWS_PROFILE{found}") from error
     except BotoCoreError as error:
@@ -41,7 +68,7 @@ def region_of(environment: Mapping[str, str]) -> str | None:
     return environment.get("AWS_REGION") or environment.get("AWS_DEFAULT_REGION") or None
 
 
-def whoami(session: boto3.Session, endpoint_url: str | None = None) -> str:
+def whoami(session: Session, endpoint_url: str | None = None) -> str:
     """The account of the session's credentials. Raises SenseError without credentials, or without an answer."""
     if endpoint_url is not None and not endpoint_url.startswith(("http://", "https://")):
         raise SenseError(f"found --endpoint-url {endpoint_url!r}; allowed: an http:// or https:// address")

@@ -34,6 +34,7 @@ class Grammar(BaseModel):
         validate_by_name=False,
         validate_by_alias=True,
         arbitrary_types_allowed=True,
+        defer_build=True,
     )
 
 
