@@ -27,11 +27,14 @@ def act(aws: Aws, kind: Kind, action: Action) -> Outcome:
     return _Act(aws, kind, action).run()
 
 
-def read(aws: Aws, kind: Kind, seen: Resource) -> Resource | None:
-    """The resource as its service has it now; None: it is not there. Tags are read only where `seen` has none."""
+def read(aws: Aws, kind: Kind, seen: Resource, words: frozenset[str] | None = None) -> Resource | None:
+    """The resource as its service has it now; None: it is not there. Tags are read only where `seen` has none.
+
+    With `words` only these properties and facts need be there: enough to compare, never enough to write.
+    """
     try:
         with translated(kind):
-            return kind.read(aws, seen)
+            return kind.read(aws, seen) if words is None else kind.look(aws, seen, words)
     except AbsentError:
         return None
 

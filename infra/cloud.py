@@ -80,8 +80,8 @@ class AwsCloud:
     def owners(self, index: Sequence[Indexed]) -> Mapping[str, Sequence[Resource]]:
         return census.owners(self._kinds, index)
 
-    def read(self, scope: Scope, resource: Resource) -> Resource | None:
-        return acting.read(self.aws(scope), self._kinds[resource.type], resource)
+    def read(self, scope: Scope, resource: Resource, words: frozenset[str] | None = None) -> Resource | None:
+        return acting.read(self.aws(scope), self._kinds[resource.type], resource, words)
 
     def items(self, source: ItemSource, scope: Scope) -> tuple[Json, ...]:
         return sources.read_items(self.aws(scope), source)

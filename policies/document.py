@@ -173,6 +173,15 @@ class Policy:
         return self.clause.resource.except_ or ()
 
     @property
+    def words(self) -> frozenset[str] | None:
+        """The properties and facts that it ever compares; None: any of them, of what is matched."""
+        if self.match is not None:
+            return None
+        asked = (*self.guardrails.protect, *self.guardrails.delete_if)
+        declared = (*self.blueprint.properties, *self.blueprint.initial)
+        return frozenset((*declared, *(word.partition(".")[0] for word in asked)))
+
+    @property
     def wanted(self) -> bool:
         return self.clause.ensure == "present"
 

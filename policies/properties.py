@@ -78,9 +78,7 @@ class Name(Marker):
 class Properties(BaseModel):
     """Base of every property object: frozen, strict (`"3"` is not 3), unknown words are errors."""
 
-    model_config = ConfigDict(
-        frozen=True, extra="forbid", strict=True, arbitrary_types_allowed=True, defer_build=True
-    )
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True, arbitrary_types_allowed=True, defer_build=True)
 
 
 PropertyModel: TypeAlias = type[Properties]

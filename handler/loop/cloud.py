@@ -27,8 +27,8 @@ class Cloud(Protocol):
     def owners(self, index: Any) -> Mapping[str, Sequence[Resource]]:
         """By type of ours, everything in an index that carries an owner tag."""
 
-    def read(self, scope: Scope, resource: Resource) -> Resource | None:
-        """The resource as its service has it now; None: it is not there."""
+    def read(self, scope: Scope, resource: Resource, words: frozenset[str] | None = None) -> Resource | None:
+        """The resource as its service has it now, at least with these properties and facts; None: it is not there."""
 
     def items(self, source: ItemSource, scope: Scope) -> tuple[Any, ...]:
         """Every item of a source."""

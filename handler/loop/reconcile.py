@@ -151,7 +151,7 @@ class Reconciler:
     def _read(self, one: Resource) -> Resource | None:
         if self.moment.over():
             raise WaitError("the run's time was over before it was read")
-        return self.cloud.read(self.policy.scope, one)
+        return self.cloud.read(self.policy.scope, one, self.policy.words)
 
     def _act(self, actions: Sequence[Action]) -> Pipeline[tuple[Outcome, ...]]:
         """Everything but creates at once; creates in batches of 1, 2, 4, … that stop after one that failed."""

@@ -91,14 +91,20 @@ class DynamodbTable(Kind):
                 yield Resource(type=self.type, id=name, name=name, handle=name)
 
     def read(self, aws: Aws, seen: Resource) -> Resource | None:
+        return self.look(aws, seen, self.words)
+
+    def look(self, aws: Aws, seen: Resource, words: frozenset[str]) -> Resource | None:
         client = aws.client("dynamodb")
         table = client.describe_table(TableName=seen.id)["Table"]
         properties, facts = parse(table), facts_of(table)
-        if table["TableStatus"] in DESCRIBABLE:
+        describable = table["TableStatus"] in DESCRIBABLE
+        if describable and words & {"TimeToLiveSpecification", "TimeToLiveStatus"}:
             expiry = client.describe_time_to_live(TableName=seen.id)["TimeToLiveDescription"]
-            backups = client.describe_continuous_backups(TableName=seen.id)["ContinuousBackupsDescription"]
-            properties |= {**time_to_live_of(expiry), **recovery_of(backups)}
+            properties |= time_to_live_of(expiry)
             facts["TimeToLiveStatus"] = expiry["TimeToLiveStatus"]
+        if describable and "PointInTimeRecoverySpecification" in words:
+            backups = client.describe_continuous_backups(TableName=seen.id)["ContinuousBackupsDescription"]
+            properties |= recovery_of(backups)
         return Resource(
             type=self.type,
             id=seen.id,

@@ -106,13 +106,17 @@ class EventsRule(Kind):
                 yield Resource(type=self.type, id=name, name=name, handle=name, arn=rule["Arn"])
 
     def read(self, aws: Aws, seen: Resource) -> Resource | None:
+        return self.look(aws, seen, self.words)
+
+    def look(self, aws: Aws, seen: Resource, words: frozenset[str]) -> Resource | None:
         events = aws.client("events")
         rule = events.describe_rule(Name=seen.id)
         tags = seen.tags
         if tags is None:
             tags = {tag["Key"]: tag["Value"] for tag in events.list_tags_for_resource(ResourceARN=rule["Arn"])["Tags"]}
         properties = {word: rule[word] for word in _OF_THE_RULE & rule.keys() if rule[word]}
-        if targets := list(aws.pages("events", "list_targets_by_rule", "Targets", Rule=seen.id)):
+        pages = aws.pages("events", "list_targets_by_rule", "Targets", Rule=seen.id)
+        if "Targets" in words and (targets := list(pages)):
             properties["Targets"] = [parse(target) for target in targets]
         return Resource(
             type=self.type,

@@ -58,6 +58,12 @@ class Kind(KindModel):
         may be no more than a name (`locate`).
         """
 
+    def look(self, aws: Aws, seen: Resource, words: frozenset[str]) -> Resource | None:
+        """`read`, where only these properties and facts are asked for: a kind whose read takes a call for each of them
+        leaves out the others. Never before a write.
+        """
+        return self.read(aws, seen)
+
     @abstractmethod
     def create(self, aws: Aws, desired: Desired, token: str | None) -> Progress:
         """Create it with `desired.properties`, `desired.initial` and, in that very call, `desired.tags`.

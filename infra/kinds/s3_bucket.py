@@ -115,12 +115,15 @@ class S3Bucket(Kind):
                 yield Resource(type=self.type, id=name, name=name, handle=name, arn=arn, created=created)
 
     def read(self, aws: Aws, seen: Resource) -> Resource | None:
+        return self.look(aws, seen, self.words)
+
+    def look(self, aws: Aws, seen: Resource, words: frozenset[str]) -> Resource | None:
         call = Calls(aws, seen.id)
         check_ours(aws, call)
         created = seen.created or next(
             (one["CreationDate"] for one in listed(aws, seen.id) if one["Name"] == seen.id), None
         )
-        found = dict(settings(call))
+        found = dict(settings(call, words))
         return Resource(
             type=self.type,
             id=seen.id,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from botocore.exceptions import ClientError
@@ -72,23 +72,46 @@ def tag_list(tags: Mapping[str, str]) -> list[dict[str, str]]:
     return [{"Key": key, "Value": value} for key, value in tags.items()]
 
 
-def settings(call: Calls) -> Iterator[tuple[str, Json]]:
-    """Every supported property but the name."""
-    if rules := _encryption(call):
-        yield "BucketEncryption", {"ServerSideEncryptionConfiguration": [_parse_encryption(rule) for rule in rules]}
-    lifecycle = call.found("get_bucket_lifecycle_configuration", "NoSuchLifecycleConfiguration")
-    if lifecycle:
-        yield "LifecycleConfiguration", s3_lifecycle.parse(lifecycle)
-    owned = call.found("get_bucket_ownership_controls", "OwnershipControlsNotFoundError").get("OwnershipControls")
-    # Without controls, or without a block, a bucket is as buckets were once.
-    yield "OwnershipControls", {"Rules": (owned or {"Rules": [{"ObjectOwnership": "ObjectWriter"}]})["Rules"]}
-    blocked = call.found("get_public_access_block", "NoSuchPublicAccessBlockConfiguration")
-    yield (
-        "PublicAccessBlockConfiguration",
-        {word: blocked.get("PublicAccessBlockConfiguration", {}).get(word, False) for word in BLOCKED},
-    )
-    if status := call("get_bucket_versioning").get("Status"):
-        yield "VersioningConfiguration", {"Status": status}
+def settings(call: Calls, words: frozenset[str]) -> Iterator[tuple[str, Json]]:
+    """The properties that these words name, as far as they are set; each takes a call."""
+    for word, ask in _READERS.items():
+        if word in words and (value := ask(call)) is not None:
+            yield word, value
+
+
+def _shown_encryption(call: Calls) -> Json:
+    rules = [_parse_encryption(rule) for rule in _encryption(call)]
+    return {"ServerSideEncryptionConfiguration": rules} if rules else None
+
+
+def _lifecycle(call: Calls) -> Json:
+    found = call.found("get_bucket_lifecycle_configuration", "NoSuchLifecycleConfiguration")
+    return s3_lifecycle.parse(found) if found else None
+
+
+def _ownership(call: Calls) -> Json:
+    """Without controls a bucket is as buckets were once."""
+    found = call.found("get_bucket_ownership_controls", "OwnershipControlsNotFoundError").get("OwnershipControls")
+    return {"Rules": (found or {"Rules": [{"ObjectOwnership": "ObjectWriter"}]})["Rules"]}
+
+
+def _public_access(call: Calls) -> Json:
+    found = call.found("get_public_access_block", "NoSuchPublicAccessBlockConfiguration")
+    return {word: found.get("PublicAccessBlockConfiguration", {}).get(word, False) for word in BLOCKED}
+
+
+def _versioning(call: Calls) -> Json:
+    status = call("get_bucket_versioning").get("Status")
+    return {"Status": status} if status else None
+
+
+_READERS: Mapping[str, Callable[[Calls], Json]] = {
+    "BucketEncryption": _shown_encryption,
+    "LifecycleConfiguration": _lifecycle,
+    "OwnershipControls": _ownership,
+    "PublicAccessBlockConfiguration": _public_access,
+    "VersioningConfiguration": _versioning,
+}
 
 
 def _encryption(call: Calls) -> list[Mapping[str, Any]]:

@@ -9,6 +9,8 @@ from typing import Any
 from urllib.request import Request, urlopen
 
 import boto3
+import botocore.loaders
+import botocore.session
 import pytest
 from moto.server import ThreadedMotoServer
 
@@ -78,6 +80,42 @@ def test_its_byte_code_is_trusted(artifact: Path) -> None:
 
 def test_it_stays_far_below_the_limit_of_250_mb(artifact: Path) -> None:
     assert sum(path.stat().st_size for path in artifact.rglob("*") if path.is_file()) < 80_000_000
+
+
+SERVICES = sorted(
+    {
+        found
+        for path in (ROOT / "infra").rglob("*.py")
+        for found in re.findall(r'\b(?:client|pages)\(\s*"([a-z0-9-]+)"', path.read_text())
+    }
+)
+
+
+def data_of(*folders: Path) -> botocore.loaders.Loader:
+    return botocore.loaders.Loader(list(map(str, folders)), include_default_search_paths=not folders)
+
+
+def wordless(model: Any) -> Any:
+    if isinstance(model, dict):
+        return {word: wordless(one) for word, one in model.items() if word not in ("documentation", "documentationUrl")}
+    return [wordless(one) for one in model] if isinstance(model, list) else model
+
+
+@pytest.mark.parametrize("service", SERVICES)
+def test_the_sdk_says_of_our_services_what_it_always_says(artifact: Path, service: str) -> None:
+    trimmed, whole = data_of(artifact / "botocore" / "data"), data_of()
+    for part in ("service-2", "endpoint-rule-set-1", "paginators-1"):
+        short, long = (data.load_service_model(service, part) for data in (trimmed, whole))
+        assert wordless(short) == wordless(long)
+
+
+def test_a_client_can_be_made_of_every_service_of_ours_and_of_few_others(artifact: Path) -> None:
+    session = botocore.session.Session()
+    session.register_component("data_loader", data_of(artifact / "botocore" / "data"))
+    for service in SERVICES:
+        client = session.create_client(service, "eu-west-1", aws_access_key_id="a", aws_secret_access_key="b")
+        assert client.meta.endpoint_url.startswith("https://")
+    assert len(session.get_available_services()) < 60
 
 
 @pytest.mark.skipif(not runtime.available(), reason="the emulator is for Linux on x86_64 and arm64")

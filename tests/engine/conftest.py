@@ -7,10 +7,10 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-import boto3
 import pytest
 
 from handler import app
+from infra import session
 from tests.world import World
 
 BUCKET = "setpoint-bucket"
@@ -63,7 +63,7 @@ def deployed(world: World, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Captu
         monkeypatch.delenv(name, raising=False)
     for name, value in ENVIRONMENT.items():
         monkeypatch.setenv(name, value)
-    monkeypatch.setattr(boto3, "Session", lambda **_: world.session)
+    monkeypatch.setattr(session, "SdkSession", lambda *_: world.session)
     made = Deployment(world, capsys)
     stream = app.logger.registered_handler.stream
     app.logger.registered_handler.setStream(made.logs)

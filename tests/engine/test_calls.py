@@ -68,6 +68,46 @@ def test_kinds_whose_bulk_call_shows_everything_are_never_read_one_by_one(world:
     assert calls == {"logs.DescribeLogGroups": 3, "resourcegroupstaggingapi.GetResources": 2}
 
 
+KEYS = {
+    "KeySchema": [{"AttributeName": "id", "KeyType": "HASH"}],
+    "AttributeDefinitions": [{"AttributeName": "id", "AttributeType": "S"}],
+    "BillingMode": "PAY_PER_REQUEST",
+}
+EXPIRY = {"TimeToLiveSpecification": {"AttributeName": "expires", "Enabled": True}}
+RECOVERY = {"PointInTimeRecoverySpecification": {"PointInTimeRecoveryEnabled": True}}
+
+
+@pytest.mark.parametrize(
+    ("declared", "asked"),
+    [
+        ({}, {"DescribeTable"}),
+        (EXPIRY, {"DescribeTable", "DescribeTimeToLive"}),
+        (RECOVERY, {"DescribeTable", "DescribeContinuousBackups"}),
+        ({**EXPIRY, **RECOVERY}, {"DescribeTable", "DescribeTimeToLive", "DescribeContinuousBackups"}),
+    ],
+)
+def test_a_look_asks_for_what_is_declared_and_sees_what_others_changed(
+    world: World, declared: dict[str, Any], asked: set[str]
+) -> None:
+    tables = policy("tables", "AWS::DynamoDB::Table", {"TableName": "t-${item}", **KEYS, **declared}, ONE_ITEM)
+    documents, cloud = {"tables": document({**tables, "driftCheck": "1m"})}, AwsCloud(world.session, KINDS)
+    for _ in range(6):
+        report, calls = tick(world, cloud, documents)
+    assert not report.policies[0].plan.actions
+    assert {name.partition(".")[2] for name in calls if name.startswith("dynamodb.Describe")} == asked
+    assert all(count == 1 for count in calls.values())
+
+
+def test_a_guardrail_asks_for_the_words_of_its_conditions(world: World) -> None:
+    tables = policy("tables", "AWS::DynamoDB::Table", {"TableName": "t-${item}", **KEYS}, ONE_ITEM)
+    rails = {"protect": {"TimeToLiveStatus": "ENABLED"}, "maxDeletes": "100%"}
+    guarded = {**tables, "driftCheck": "1m", "guardrails": rails}
+    cloud = AwsCloud(world.session, KINDS)
+    for _ in range(4):
+        _, calls = tick(world, cloud, {"tables": document(guarded)})
+    assert calls["dynamodb.DescribeTimeToLive"] == 1
+
+
 def test_policies_on_one_type_share_one_survey(world: World) -> None:
     pairs = [
         policy(

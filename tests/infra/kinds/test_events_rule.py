@@ -95,6 +95,16 @@ def test_what_was_created_reads_back_without_a_difference(aws: Aws, declared: di
     assert (found.id, found.name, found.arn, found.tags, found.state) == (NAME, NAME, ARN, TAGS, State.READY)
 
 
+def test_targets_are_read_where_they_are_asked_for(aws: Aws, recorded: set[str]) -> None:
+    whole = create(aws, RICH)
+    recorded.clear()
+    seen = KIND.look(aws, whole, frozenset({"EventPattern"}))
+    assert seen is not None
+    assert seen.properties == {word: value for word, value in (whole.properties or {}).items() if word != "Targets"}
+    assert recorded == {"events:DescribeRule"}
+    assert KIND.look(aws, whole, frozenset({"Targets"})) == whole
+
+
 def test_the_create_alone_brings_everything_but_the_targets(aws: Aws) -> None:
     assert KIND.create(aws, wanted(RICH), None) is Progress.PARTIAL
     found = read(aws)

@@ -172,6 +172,16 @@ def test_what_was_created_reads_back_without_a_difference(aws: Aws, declared: di
     KIND.properties.model_validate(thaw(found.properties))
 
 
+@pytest.mark.parametrize("word", sorted(KIND.words - {"BucketName", "CreateTime", "Tags"}))
+def test_a_look_for_one_word_asks_for_it_alone_and_sees_the_same(aws: Aws, recorded: set[str], word: str) -> None:
+    whole = create(aws, RICH)
+    recorded.clear()
+    seen = KIND.look(aws, whole.with_tags(whole.tags), frozenset({word}))
+    assert seen is not None
+    assert seen.properties == {"BucketName": NAME, word: (whole.properties or {})[word]}
+    assert len(recorded - {"s3:HeadBucket"}) == 1
+
+
 def test_the_create_alone_brings_tags_and_ownership(aws: Aws) -> None:
     assert KIND.create(aws, wanted(RICH), None) is Progress.PARTIAL
     found = read(aws)
