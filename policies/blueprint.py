@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cache, cached_property
 
 from pydantic import ValidationError
 
@@ -42,17 +42,32 @@ class Blueprint:
             raise UnfitError(wrong)
         return self._desired(key, declared, initial)
 
+    def slot(self, index: int) -> Desired | str:
+        """The resource of a numbered slot, or the reason why there is none; rendered once."""
+        if index not in self.slots:
+            try:
+                self.slots[index] = self.render(str(index), index=index)
+            except UnfitError as error:
+                self.slots[index] = str(error)
+        return self.slots[index]
+
     def apply(self, resource: Resource, extra: Template = NOTHING) -> Desired:
         """How a matched resource should look: the declared properties, and `extra` over them.
 
-        `${match...}` in both stands for the resource's own.
+        `${match...}` in both stands for the resource's own. Raises UnfitError as `render` does.
         """
-        scope = {"match": match_scope(resource)}
-        declared = merge(self._legal(self.properties, scope), self._legal(extra, scope))
-        tags = self.kind.declared_tags(declared)
-        return Desired(
-            resource.id, resource.name, freeze(self.kind.without_tags(declared)), freeze(tags), of=resource.id
-        )
+        return self.applied(extra)(resource)
+
+    def applied(self, extra: Template = NOTHING) -> Callable[[Resource], Desired]:
+        """`apply` for many resources: where nothing asks for the resource's own, they are rendered once for all."""
+        once = cache(lambda: self._look(extra, {}))
+        own = any(placeholders((self.properties, extra)))
+
+        def apply(resource: Resource) -> Desired:
+            properties, tags = self._look(extra, {"match": match_scope(resource)}) if own else once()
+            return Desired(resource.id, resource.name, properties, tags, of=resource.id)
+
+        return apply
 
     @cached_property
     def text_fields(self) -> frozenset[str]:
@@ -64,6 +79,11 @@ class Blueprint:
     @cached_property
     def rendered(self) -> dict[tuple[str, str, Json], Desired | str | None]:
         """What items were rendered to before (`policies/fitting.py`)."""
+        return {}
+
+    @cached_property
+    def slots(self) -> dict[int, Desired | str]:
+        """What numbered slots were rendered to before; four digits, so never more than ten thousand."""
         return {}
 
     @cached_property
@@ -81,6 +101,11 @@ class Blueprint:
         """The words that placeholders ask items for: `QueueName` of `${item.QueueName}`."""
         used = placeholders((self.properties, self.initial))
         return frozenset(one.path[0] for one in used if one.root == "item" and one.path)
+
+    def _look(self, extra: Template, scope: Mapping[str, Json]) -> tuple[Mapping[str, Json], Mapping[str, str]]:
+        """Properties and tags of a matched resource."""
+        declared = merge(self._legal(self.properties, scope), self._legal(extra, scope))
+        return freeze(self.kind.without_tags(declared)), freeze(self.kind.declared_tags(declared))
 
     def _legal(self, template: Template, scope: Mapping[str, Json]) -> Mapping[str, Json]:
         try:

@@ -49,6 +49,8 @@ def _objects(
 
 
 def _values(path: tuple[str, ...], wanted: Json, found: Json, shape: Shape, create_only: bool) -> Iterator[Difference]:
+    if type(wanted) is type(found) and isinstance(wanted, str | int | float) and wanted == found:
+        return  # by far the most frequent: what is as it should be
     if isinstance(wanted, Mapping) and isinstance(found, Mapping) and not shape.has(JsonDocument):
         yield from _objects(path, wanted, found, shape, create_only)
     elif shape.keyed and isinstance(wanted, tuple | list):

@@ -61,9 +61,12 @@ def drift(kind: KindModel, desired: Desired, actual: Resource, *, unmark: bool =
         return UNCHANGED
     differences = () if actual.properties is None else diff(desired.properties, actual.properties, kind.shape)
     differences += tuple(_unreadable(kind, desired, actual))
+    missing = {key: value for key, value in desired.tags.items() if tags.get(key) != value}
+    if not (differences or missing or marked):
+        return UNCHANGED
     return Change(
         properties=_whole(kind, desired, actual, differences),
-        tags=freeze({key: value for key, value in desired.tags.items() if tags.get(key) != value}),
+        tags=freeze(missing),
         untag=frozenset({MARKED}) if marked else frozenset(),
         differences=differences,
     )

@@ -41,14 +41,14 @@ class Enforce(Strategy):
             yield ("set", *where), section
 
     def decide(self, blueprint: Blueprint, seen: Observation, now: datetime) -> Decision:
-        extra = compile_template(self.scheduled.at(now)) if self.scheduled else NOTHING
+        apply = blueprint.applied(compile_template(self.scheduled.at(now)) if self.scheduled else NOTHING)
         desired: list[Desired] = []
         troubles: list[Trouble] = []
         for resource in sorted(seen.owned, key=lambda resource: resource.id):
             if not resource.alive:
                 continue
             try:
-                desired.append(blueprint.apply(resource, extra))
+                desired.append(apply(resource))
             except UnfitError as error:
                 if resource.properties is None:
                     continue  # its turn to be read comes within `driftCheck`; until then it cannot be judged

@@ -103,8 +103,8 @@ class _Judged:
     """What becomes of the matched resources, one by one."""
 
     def __init__(self, strategy: Expire, blueprint: Blueprint, now: datetime) -> None:
-        self.strategy, self.blueprint, self.now = strategy, blueprint, now
-        self.meanwhile = compile_template(strategy.meanwhile or NOTHING)
+        self.strategy, self.now = strategy, now
+        self.apply = blueprint.applied(compile_template(strategy.meanwhile)) if strategy.meanwhile else None
         self.desired: list[Desired] = []
         self.removals: list[Removal] = []
         self.troubles: list[Trouble] = []
@@ -122,8 +122,8 @@ class _Judged:
             return
         self.removals.append(Removal(resource, reason))
         try:
-            if self.meanwhile:
-                self.desired.append(self.blueprint.apply(resource, self.meanwhile))
+            if self.apply:
+                self.desired.append(self.apply(resource))
         except UnfitError as error:
             if resource.properties is not None:
                 self._trouble("Degraded", "Unfit", resource, str(error))

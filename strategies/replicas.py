@@ -147,11 +147,10 @@ class _Rack:
     def render(self, index: int) -> Desired | None:
         """What belongs in a slot; None, and a misfit noted, where the index makes it illegal."""
         if index not in self._rendered:
-            try:
-                self._rendered[index] = self.blueprint.render(str(index), index=index)
-            except UnfitError as error:
-                self._rendered[index] = None
-                self.misfits.append(f"slot {index}: {error}")
+            made = self.blueprint.slot(index)
+            self._rendered[index] = None if isinstance(made, str) else made
+            if isinstance(made, str):
+                self.misfits.append(f"slot {index}: {made}")
         return self._rendered[index]
 
 

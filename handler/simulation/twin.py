@@ -9,14 +9,14 @@ how many steps its kind cuts the way, is not simulated.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any
 
 from handler.loop.guardrails import guard
 from handler.loop.plan import plan
 from policies.action import Action, Desired, Verb
-from policies.blueprint import Blueprint, match_scope
+from policies.blueprint import match_scope
 from policies.document import Policy
 from policies.frozen import Json, freeze, lookup, merge
 from policies.numbers.metric import MetricQuery
@@ -31,26 +31,11 @@ _OLD = timedelta(days=1)
 """The age of what is there at the start: `minLifetime` has nothing to say of it."""
 
 
-@dataclass(frozen=True)
-class _Remembering(Blueprint):
-    """Renders each slot once: rendering is pure."""
-
-    slots: dict[Any, Desired] = field(default_factory=dict, compare=False)
-
-    def render(self, key: str | None = None, **scope: Json) -> Desired:
-        asked = (key, *scope.items())
-        if asked not in self.slots:
-            self.slots[asked] = super().render(key, **scope)
-        return self.slots[asked]
-
-
 class Twin:
     """The resources of one policy, as they would have been."""
 
     def __init__(self, policy: Policy, start: int, begin: datetime) -> None:
-        blueprint = _Remembering(policy.kind, policy.blueprint.properties, policy.blueprint.initial)
-        clause = policy.clause.model_copy(update={"mode": "enforce"})
-        self._policy = replace(policy, clause=clause, blueprint=blueprint)
+        self._policy = replace(policy, clause=policy.clause.model_copy(update={"mode": "enforce"}))
         self._made = 0
         self._quiet: tuple[object, int | Hold | None] = (None, None)
         self._resources: Mapping[str, Resource] = {}
