@@ -50,8 +50,8 @@ def setpoint(*options: str) -> list[str]:
     return [python_of("sdk"), "-S", str(CLIENTS / "ticks.py"), *options]
 
 
-def environment(stand: Stand, address: str) -> Mapping[str, str]:
-    """What every client is told: where AWS is, who it is, and whom to trust."""
+def environment(stand: Stand, address: str, paced: bool = False) -> Mapping[str, str]:
+    """What every client is told: where AWS is, who it is, whom to trust; and Setpoint, whether there are rates."""
     usual = clean_environment()
     return {
         **usual,
@@ -64,6 +64,7 @@ def environment(stand: Stand, address: str) -> Mapping[str, str]:
         "AWS_EC2_METADATA_DISABLED": "true",
         "AWS_CONFIG_FILE": "/dev/null",
         "AWS_SHARED_CREDENTIALS_FILE": "/dev/null",
+        "SETPOINT_PACE": str(paced).lower(),
         "LAMBDA_TASK_ROOT": str(ARTIFACT),
         "PYTHONPATH": str(ARTIFACT),
     }

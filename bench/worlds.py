@@ -114,8 +114,9 @@ def groups(count: int) -> World:
 def retention(count: int, astray: int = 0) -> World:
     """Log groups of others whose retention is enforced, as Cloud Custodian does; some may be out of line."""
     kept = _enforced("lab-retention", "/lab-lg/")
-    # The index of what carries an owner tag: one page, since nothing here does.
-    least = {"logs.DescribeLogGroups": ceil(count / 50), "tagging.GetResources": 1, **RUN}
+    # Two indexes, of a page each since nothing here has a tag: of log groups, for what a policy marked; and of whatever
+    # carries an owner tag, for orphans.
+    least = {"logs.DescribeLogGroups": ceil(count / 50), "tagging.GetResources": 2, **RUN}
     if astray:
         least |= {"logs.DescribeLogGroups": ceil(count / 50) + astray, "logs.PutRetentionPolicy": astray}
         least |= {"logs.ListTagsForResource": astray}

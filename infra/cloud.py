@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from datetime import datetime, timedelta
 from threading import Lock
 
@@ -12,7 +12,7 @@ from infra.aws import Aws, Credentials, Session
 from infra.census import Indexed
 from infra.kinds.registry import Kinds
 from infra.metrics import read_metrics
-from infra.pace import Pacer
+from infra.pace import Pacer, rated
 from infra.refusals import translated
 from policies.action import Action, Outcome
 from policies.frozen import Json
@@ -82,6 +82,11 @@ class AwsCloud:
 
     def read(self, scope: Scope, resource: Resource, words: frozenset[str] | None = None) -> Resource | None:
         return acting.read(self.aws(scope), self._kinds[resource.type], resource, words)
+
+    def lane(self, type_: str, scope: Scope, acting: bool) -> Hashable:
+        iam, verbs = self._kinds[type_].iam, ("create", "update", "delete") if acting else ("read",)
+        service = next((rated(action) for verb in verbs for action in iam.get(verb, ()) if rated(action)), None)
+        return (service, scope.account, scope.region) if self._paced and service else None
 
     def items(self, source: ItemSource, scope: Scope) -> tuple[Json, ...]:
         return sources.read_items(self.aws(scope), source)

@@ -7,7 +7,7 @@ ourselves, and the next run goes on. Services whose rates are not documented, or
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from threading import Lock
 
@@ -19,33 +19,46 @@ PATIENCE = 15.0
 
 @dataclass(frozen=True, slots=True)
 class Rate:
-    """So many calls at once, and then so many a second."""
+    """So many calls of these operations, together, at once; and then so many a second."""
 
+    service: str
     per_second: float
     burst: int
+    operations: tuple[str, ...]
 
 
-def _rates(service: str, per_second: float, burst: int, *operations: str) -> dict[tuple[str, str], Rate]:
-    return {(service, operation): Rate(per_second, burst) for operation in operations}
+def _each(service: str, per_second: float, burst: int, *operations: str) -> Iterator[Rate]:
+    """Operations that are counted each for itself."""
+    return (Rate(service, per_second, burst, (operation,)) for operation in operations)
 
+
+DOCUMENTED: tuple[Rate, ...] = (
+    # CloudWatch service quotas
+    *_each("cloudwatch", 9, 9, "DescribeAlarms"),
+    *_each("cloudwatch", 3, 3, "PutMetricAlarm"),
+    *_each("cloudwatch", 20, 20, "TagResource", "UntagResource"),
+    # CloudWatch Logs quotas
+    *_each("logs", 10, 10, "DescribeLogGroups"),
+    *_each("logs", 5, 5, "PutRetentionPolicy", "DeleteRetentionPolicy", "TagResource", "ListTagsForResource"),
+    # ECS API reference, request throttling: service read actions, service modify actions
+    Rate("ecs", 20, 100, ("DescribeServices", "ListServices", "DescribeClusters", "ListClusters")),
+    Rate("ecs", 5, 50, ("CreateService", "UpdateService", "DeleteService")),
+    # Kinesis Data Streams control plane limits
+    *_each("kinesis", 5, 5, "ListStreams", "CreateStream", "DeleteStream"),
+    # DynamoDB API reference, TagResource
+    Rate("dynamodb", 5, 5, ("TagResource", "UntagResource")),
+)
+"""By botocore's names of services and operations, per account and region (documented quotas, 2026-11)."""
 
 RATES: Mapping[tuple[str, str], Rate] = {
-    # CloudWatch service quotas
-    **_rates("cloudwatch", 9, 9, "DescribeAlarms"),
-    **_rates("cloudwatch", 3, 3, "PutMetricAlarm"),
-    **_rates("cloudwatch", 20, 20, "TagResource", "UntagResource"),
-    # CloudWatch Logs quotas
-    **_rates("logs", 10, 10, "DescribeLogGroups"),
-    **_rates("logs", 5, 5, "PutRetentionPolicy", "DeleteRetentionPolicy", "TagResource", "ListTagsForResource"),
-    # ECS: request throttling, cluster service actions
-    **_rates("ecs", 20, 100, "DescribeServices", "ListServices"),
-    **_rates("ecs", 5, 50, "CreateService", "UpdateService", "DeleteService"),
-    # Kinesis Data Streams control plane limits
-    **_rates("kinesis", 5, 5, "ListStreams", "CreateStream", "DeleteStream"),
-    # DynamoDB API reference, TagResource
-    **_rates("dynamodb", 5, 5, "TagResource", "UntagResource"),
+    (rate.service, operation): rate for rate in DOCUMENTED for operation in rate.operations
 }
-"""By botocore's names of service and operation, per account and region (documented quotas, 2026-11)."""
+
+
+def rated(action: str) -> str | None:
+    """The service of an IAM action that has a documented rate: of these, actions are named like operations."""
+    service, _, operation = action.partition(":")
+    return service if (service, operation) in RATES else None
 
 
 class Pacer:
@@ -53,28 +66,25 @@ class Pacer:
 
     def __init__(self, clock: Callable[[], float] | None = None, sleep: Callable[[float], None] | None = None) -> None:
         self._clock, self._sleep = clock or time.monotonic, sleep or time.sleep
-        self._due: dict[tuple[str, str], float] = {}
+        self._due: dict[Rate, float] = {}
         self._lock = Lock()
 
     def take(self, service: str, operation: str) -> None:
         """Return when it is this call's turn; raises ThrottledError at once where that is too far away.
 
-        A leaky bucket: `_due` is when the next call would be made if all came evenly (GCRA).
+        A leaky bucket: `_due` is when the next call would be made if all came evenly (GCRA). One call of the burst is
+        left unused: calls are counted where they arrive, and one that travels longer than the next looks like two.
         """
         rate = RATES.get((service, operation))
         if rate is None:
             return
-        wait = self._reserve((service, operation), rate)
-        if wait > 0:
-            self._sleep(wait)
-
-    def _reserve(self, call: tuple[str, str], rate: Rate) -> float:
         with self._lock:
             now = self._clock()
-            due = max(self._due.get(call, now), now)
-            wait = due - now - (rate.burst - 1) / rate.per_second
+            due = max(self._due.get(rate, now), now)
+            wait = due - now - (rate.burst - 2) / rate.per_second
             if wait > PATIENCE:
-                what = f"{call[0]}:{call[1]} is documented for {rate.per_second:g} a second"
+                what = f"{service}:{operation} is documented for {rate.per_second:g} a second"
                 raise ThrottledError(f"{what}, and its turn is {wait:.0f} s away; the next run goes on")
-            self._due[call] = due + 1 / rate.per_second
-        return wait
+            self._due[rate] = due + 1 / rate.per_second
+        if wait > 0:
+            self._sleep(wait)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from datetime import datetime
 from typing import Any, Protocol
 
@@ -29,6 +29,9 @@ class Cloud(Protocol):
 
     def read(self, scope: Scope, resource: Resource, words: frozenset[str] | None = None) -> Resource | None:
         """The resource as its service has it now, at least with these properties and facts; None: it is not there."""
+
+    def lane(self, type_: str, scope: Scope, acting: bool) -> Hashable:
+        """Whatever waits for the same documented rates as reading (or acting on) this type; None: nothing waits."""
 
     def items(self, source: ItemSource, scope: Scope) -> tuple[Any, ...]:
         """Every item of a source."""

@@ -14,15 +14,21 @@ from queue import SimpleQueue
 from threading import Lock
 from typing import Any, TypeAlias, TypeVar
 
+from handler.loop.lanes import Lanes
+
 R = TypeVar("R")
 
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """One thing to do on the pool; tasks with the same key are done once and shared."""
+    """One thing to do on the pool; tasks with the same key are done once and shared.
+
+    Tasks of one `lane` wait for the same documented rate (`handler/loop/lanes.py`).
+    """
 
     call: Callable[[], Any]
     key: Hashable = None
+    lane: Hashable = None
 
 
 Futures: TypeAlias = list["Future[Any]"]
@@ -48,7 +54,7 @@ def conduct(pipelines: Sequence[Pipeline[R]], executor: Executor) -> list[R | Ex
 
 class _Conductor:
     def __init__(self, executor: Executor, count: int) -> None:
-        self._executor = executor
+        self._lanes = Lanes(executor)
         self._shared: dict[Hashable, Future[Any]] = {}
         self._done: SimpleQueue[tuple[int, Futures]] = SimpleQueue()
         self._results: list[Any] = [None] * count
@@ -74,17 +80,17 @@ class _Conductor:
         return True
 
     def _submit(self, place: int, tasks: Sequence[Task]) -> None:
-        futures = [self._future(task) for task in tasks]
+        futures = [self._future(place, task) for task in tasks]
         countdown = _Countdown(len(futures) + 1, lambda: self._done.put((place, futures)))
         for future in futures:
             future.add_done_callback(countdown)
         countdown()
 
-    def _future(self, task: Task) -> Future[Any]:
+    def _future(self, place: int, task: Task) -> Future[Any]:
         if task.key is None:
-            return self._executor.submit(task.call)
+            return self._lanes.submit(task.call, task.lane, place)
         if task.key not in self._shared:
-            self._shared[task.key] = self._executor.submit(task.call)
+            self._shared[task.key] = self._lanes.submit(task.call, task.lane, place)
         return self._shared[task.key]
 
 

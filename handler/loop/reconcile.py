@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import partial
@@ -135,7 +135,8 @@ class Reconciler:
         """The census with some resources read deeply; one that cannot be read is unknown, and nothing else."""
         if not wanted:
             return census
-        futures = yield [Task(partial(self._read, one)) for one in wanted]
+        lane = self._lane(acting=False)
+        futures = yield [Task(partial(self._read, one), lane=lane) for one in wanted]
         fresh: dict[str, Resource | None] = {}
         for one, future in zip(wanted, futures, strict=True):
             error = future.exception()
@@ -158,11 +159,11 @@ class Reconciler:
         creates = [action for action in actions if action.verb is Verb.CREATE]
         batch = [action for action in actions if action.verb is not Verb.CREATE]
         outcomes: list[Outcome] = []
-        size, failed = 1, False
+        lane, size, failed = self._lane(acting=True), 1, False
         while batch or (creates and not failed):
             first, creates = creates[:size], creates[size:]
             batch += first
-            futures = yield [Task(partial(self._perform, action)) for action in batch]
+            futures = yield [Task(partial(self._perform, action), lane=lane) for action in batch]
             done = [self._outcome(action, future) for action, future in zip(batch, futures, strict=True)]
             outcomes += done
             failed = any(one.result is Result.FAILED and one.action.verb is Verb.CREATE for one in done)
@@ -170,6 +171,9 @@ class Reconciler:
         reason = "an earlier create of this run failed; the next run goes on"
         outcomes += [Outcome(action, Result.UNVISITED, reason) for action in creates]
         return tuple(outcomes)
+
+    def _lane(self, acting: bool) -> Hashable:
+        return self.cloud.lane(self.policy.kind.type, self.policy.scope, acting)
 
     def _perform(self, action: Action) -> Outcome:
         if self.moment.over():

@@ -1,0 +1,103 @@
+"""Calls that wait for one documented rate take few threads, and the policies that make them take turns."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from typing import Any
+
+import pytest
+
+from handler.loop.conductor import InlineExecutor, Pipeline, Task, conduct
+from handler.loop.lanes import WIDTH
+from infra.cloud import AwsCloud
+from infra.kinds.registry import KINDS
+from policies.world import Scope
+from tests.world import World
+
+
+def asking(tasks: Sequence[Task]) -> Pipeline[list[Any]]:
+    futures = yield tasks
+    return [future.result() for future in futures]
+
+
+def test_a_full_lane_leaves_the_pool_to_the_others() -> None:
+    others_done = threading.Event()
+    at_once, most, lock = 0, 0, threading.Lock()
+
+    def slow() -> None:
+        nonlocal at_once, most
+        with lock:
+            at_once += 1
+            most = max(most, at_once)
+        assert others_done.wait(10), "nobody else came to a thread"
+        with lock:
+            at_once -= 1
+
+    with ThreadPoolExecutor(WIDTH + 1) as pool:
+        found = conduct(
+            [
+                asking([Task(slow, lane="slow") for _ in range(4 * WIDTH)]),
+                asking([Task(lambda: None) for _ in range(50)] + [Task(others_done.set)]),
+            ],
+            pool,
+        )
+    assert not [one for one in found if isinstance(one, Exception)]
+    assert most <= WIDTH
+
+
+def test_pipelines_take_turns_in_a_lane() -> None:
+    order: list[str] = []
+    all_queued = threading.Event()
+    waiting = [Task(lambda: all_queued.wait(10), lane="rate") for _ in range(WIDTH)]
+    large, small = ([Task(partial(order.append, who), lane="rate") for _ in range(50)] for who in ("large", "small"))
+    with ThreadPoolExecutor(WIDTH + 1) as pool:
+        conduct([asking(waiting + large), asking(small[:10]), asking([Task(all_queued.set)])], pool)
+    assert order.count("large") == 50
+    assert max(place for place, who in enumerate(order) if who == "small") < 20 + 2 * WIDTH
+
+
+def test_what_goes_wrong_in_a_lane_is_the_task_s_own() -> None:
+    def fail() -> None:
+        raise ValueError("no")
+
+    with ThreadPoolExecutor(2) as pool:
+        for executor in (pool, InlineExecutor()):
+            good = asking([Task(lambda: 7, lane="rate") for _ in range(2_000)])
+            bad, fine = conduct([asking([Task(fail, lane="rate")]), good], executor)
+            assert isinstance(bad, ValueError)
+            assert fine == [7] * 2_000
+
+
+def test_a_crash_in_a_lane_is_a_crash() -> None:
+    class Crash(BaseException):
+        pass
+
+    def crash() -> None:
+        raise Crash
+
+    with pytest.raises(Crash):
+        conduct([asking([Task(crash, lane="rate")])], InlineExecutor())
+
+
+@pytest.mark.parametrize(
+    ("type_", "reading", "acting"),
+    [
+        ("AWS::CloudWatch::Alarm", "cloudwatch", "cloudwatch"),
+        ("AWS::Logs::LogGroup", "logs", "logs"),
+        ("AWS::ECS::Service", "ecs", "ecs"),
+        ("AWS::DynamoDB::Table", None, "dynamodb"),
+        ("AWS::SQS::Queue", None, None),
+    ],
+)
+def test_kinds_whose_calls_have_rates_share_their_service_s_lane(
+    world: World, type_: str, reading: str | None, acting: str | None
+) -> None:
+    scope = Scope(world.account, world.region)
+    cloud = AwsCloud(world.session, KINDS, paced=True)
+    for service, acts in ((reading, False), (acting, True)):
+        expected = (service, scope.account, scope.region) if service else None
+        assert cloud.lane(type_, scope, acting=acts) == expected
+        assert AwsCloud(world.session, KINDS).lane(type_, scope, acting=acts) is None
