@@ -12,6 +12,8 @@ from bench.server.rates import floor, is_rated
 
 RESOURCES = 10_000
 STATUS = "s3.PutObject"
+STARTS = (("setpoint", "new process"), ("setpoint-warm", "second run"))
+"""A function is new once in hours, and makes its second run every minute of them; peers start anew each time."""
 
 
 @dataclass(frozen=True)
@@ -55,12 +57,14 @@ def judge(results: Results) -> list[Verdict]:
 
 
 def _queues(results: Results) -> Iterator[Verdict]:
-    ours, custodian, threads = (results.row("queues", peer) for peer in ("setpoint", "custodian", "script-32"))
+    custodian, threads = results.row("queues", "custodian"), results.row("queues", "script-32")
     fewer = min((one for one in (custodian, threads) if one), key=lambda one: one.calls, default=None)
-    yield _ratio(1, "queues: calls, of the peer with the fewest", 0.22, ours, fewer, "calls")
-    yield _ratio(1, "queues: wall, of Cloud Custodian's", 0.07, ours, custodian, "wall")
-    yield _ratio(1, "queues: wall, of the script's with 32 threads", 0.5, ours, threads, "wall")
-    yield _ratio(1, "queues: CPU, of Cloud Custodian's", 0.35, ours, custodian, "cpu")
+    for peer, word in STARTS:
+        ours = results.row("queues", peer)
+        yield _ratio(1, f"queues: calls, of the peer with the fewest ({word})", 0.22, ours, fewer, "calls")
+        yield _ratio(1, f"queues: wall, of Cloud Custodian's ({word})", 0.07, ours, custodian, "wall")
+        yield _ratio(1, f"queues: wall, of the script's with 32 threads ({word})", 0.5, ours, threads, "wall")
+        yield _ratio(1, f"queues: CPU, of Cloud Custodian's ({word})", 0.35, ours, custodian, "cpu")
 
 
 def _bulk(results: Results) -> Iterator[Verdict]:
@@ -68,15 +72,22 @@ def _bulk(results: Results) -> Iterator[Verdict]:
         ours = results.row(world, "setpoint")
         more = None if ours is None else ours.calls - sum(ours.least.values())
         yield Verdict(2, f"{world}: calls above the least possible", 0, more, _against_least(ours))
-        yield _ratio(2, f"{world}: wall, of Cloud Custodian's", 0.35, ours, results.row(world, "custodian"), "wall")
+        yield from _walls(results, world, 0.35)
     ours, custodian = results.row("tables", "setpoint"), results.row("tables", "custodian")
     yield _ratio(2, "tables: calls, of Cloud Custodian's", 0.25, ours, custodian, "calls")
-    yield _ratio(2, "tables: wall, of Cloud Custodian's", 0.25, ours, custodian, "wall")
+    yield from _walls(results, "tables", 0.25)
+
+
+def _walls(results: Results, world: str, most: float) -> Iterator[Verdict]:
+    custodian = results.row(world, "custodian")
+    for peer, word in STARTS:
+        promise = f"{world}: wall, of Cloud Custodian's ({word})"
+        yield _ratio(2, promise, most, results.row(world, peer), custodian, "wall")
 
 
 def _tls(results: Results) -> Iterator[Verdict]:
     for world in dict.fromkeys(row.world for row in results.rows if row.setting == "https"):
-        for peer, word in (("setpoint", "new process"), ("setpoint-warm", "second run")):
+        for peer, word in STARTS:
             if secure := results.row(world, peer, "https"):
                 yield _ratio(
                     3,

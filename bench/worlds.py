@@ -114,9 +114,8 @@ def groups(count: int) -> World:
 def retention(count: int, astray: int = 0) -> World:
     """Log groups of others whose retention is enforced, as Cloud Custodian does; some may be out of line."""
     kept = _enforced("lab-retention", "/lab-lg/")
-    # Two indexes, of a page each since nothing here has a tag: of log groups, for what a policy marked; and of whatever
-    # carries an owner tag, for orphans.
-    least = {"logs.DescribeLogGroups": ceil(count / 50), "tagging.GetResources": 2, **RUN}
+    # Two indexes: of log groups, for marks and holds; and of whatever carries an owner tag (none does), for orphans.
+    least = {"logs.DescribeLogGroups": ceil(count / 50), "tagging.GetResources": ceil(count / 100) + 1, **RUN}
     if astray:
         least |= {"logs.DescribeLogGroups": ceil(count / 50) + astray, "logs.PutRetentionPolicy": astray}
         least |= {"logs.ListTagsForResource": astray}
