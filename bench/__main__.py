@@ -22,7 +22,10 @@ PAGE = ROOT / "docs" / "performance.md"
 Entry = tuple[Peer, Setting]
 
 PLAIN: Sequence[Entry] = [(peer, "http") for peer in PEERS]
-TLS: Sequence[Entry] = [(SETPOINT, "https"), (WARM, "https"), (THREADS, "https")]
+TLS: Sequence[Entry] = [
+    *((SETPOINT, "https"), (WARM, "https"), (THREADS, "https")),
+    *((SETPOINT, "roots"), (WARM, "roots")),
+]
 RATED: Sequence[Entry] = [(SETPOINT, "rates"), (WARM, "rates"), (ONE_THREAD, "rates"), (THREADS, "rates")]
 ONCE: Sequence[Entry] = [(peer, "http") for peer in (SETPOINT, CUSTODIAN, ONE_THREAD, THREADS)]
 GROWING: Sequence[Entry] = [(peer, "http") for peer in (SETPOINT, WARM, THREADS)]

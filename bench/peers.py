@@ -50,7 +50,7 @@ def setpoint(*options: str) -> list[str]:
     return [python_of("sdk"), "-S", str(CLIENTS / "ticks.py"), *options]
 
 
-def environment(stand: Stand, address: str, paced: bool = False) -> Mapping[str, str]:
+def environment(stand: Stand, address: str, setting: str = "") -> Mapping[str, str]:
     """What every client is told: where AWS is, who it is, whom to trust; and Setpoint, whether there are rates."""
     usual = clean_environment()
     return {
@@ -60,11 +60,11 @@ def environment(stand: Stand, address: str, paced: bool = False) -> Mapping[str,
         "AWS_ENDPOINT_URL": address,
         "AWS_REGION": REGION,
         "AWS_DEFAULT_REGION": REGION,
-        "AWS_CA_BUNDLE": str(stand.bundle),
+        "AWS_CA_BUNDLE": str(stand.roots if setting == "roots" else stand.bundle),
         "AWS_EC2_METADATA_DISABLED": "true",
         "AWS_CONFIG_FILE": "/dev/null",
         "AWS_SHARED_CREDENTIALS_FILE": "/dev/null",
-        "SETPOINT_PACE": str(paced).lower(),
+        "SETPOINT_PACE": str(setting == "rates").lower(),
         "LAMBDA_TASK_ROOT": str(ARTIFACT),
         "PYTHONPATH": str(ARTIFACT),
     }

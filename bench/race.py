@@ -15,8 +15,8 @@ from bench.seeding import Seeding
 from bench.server.stand import Stand
 from bench.worlds import World
 
-Setting = Literal["http", "https", "rates"]
-"""Plain HTTP; TLS with the full CA bundle; plain HTTP with AWS's documented rates enforced."""
+Setting = Literal["http", "https", "roots", "rates"]
+"""Plain HTTP; TLS with the full CA bundle; TLS with AWS's roots alone, as the template deploys it; plain HTTP with AWS's documented rates enforced."""
 
 
 @dataclass(frozen=True)
@@ -76,10 +76,10 @@ class Race:
     def _once(self, world: World, peer: Peer, setting: Setting) -> Run:
         shutil.rmtree(CUSTODIAN_OUTPUT / "policies", ignore_errors=True)
         self._stand.rate(setting == "rates")
-        address = self._stand.https if setting == "https" else self._stand.http
+        address = self._stand.https if setting in ("https", "roots") else self._stand.http
         log = self._folder / f"{world.name}-{peer.name}.log"
         self._stand.reset()
-        client = Client(peer.command(world), environment(self._stand, address, setting == "rates"), log, self._pinned)
+        client = Client(peer.command(world), environment(self._stand, address, setting), log, self._pinned)
         if not peer.warm:
             run = client.finish()
             return Run(run.wall, run.cpu, run.peak, run.status, self._stand.stats(), run.summary)

@@ -16,7 +16,7 @@ from bench.race import Row
 from bench.verdicts import Results, Verdict
 
 TITLES = {peer.name: peer.title for peer in PEERS}
-SETTINGS = {"http": "HTTP", "https": "HTTPS", "rates": "HTTP, rates"}
+SETTINGS = {"http": "HTTP", "https": "HTTPS", "roots": "HTTPS, AWS's roots", "rates": "HTTP, rates"}
 VERSIONED = {
     "sdk": ("boto3", "pydantic", "aws-lambda-powertools"),
     "emulator": ("moto",),
@@ -41,7 +41,8 @@ What is compared with what:
 - All use the same interpreter; boto3 is the one of the lock file (Cloud Custodian pins its own). All packages have byte
   code that is never checked. Each client has one CPU, the servers another.
 - Every reply comes 20 ms after its request. Replies to reads are kept by the proxy, so the emulator is not what is
-  measured; writes are the emulator's own. HTTPS is with botocore's full CA bundle and one more authority.
+  measured; writes are the emulator's own. HTTPS is with botocore's full CA bundle and one more authority;
+  *AWS's roots* is with the six roots that the artifact ships, which is how the template deploys it.
 - *Least* is the number of calls that no design avoids: pages of the lists and of the tag index, a fifth of the deep
   reads, two for the policies, two for the statuses, and before each write the look by which ownership is proven.
 - Factors are of the first row in the same world and setting that is not Setpoint's.

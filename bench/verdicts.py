@@ -87,16 +87,11 @@ def _walls(results: Results, world: str, most: float) -> Iterator[Verdict]:
 
 def _tls(results: Results) -> Iterator[Verdict]:
     for world in dict.fromkeys(row.world for row in results.rows if row.setting == "https"):
-        for peer, word in STARTS:
-            if secure := results.row(world, peer, "https"):
-                yield _ratio(
-                    3,
-                    f"{world}: HTTPS with the full CA bundle, of HTTP ({word})",
-                    1.15,
-                    secure,
-                    results.row(world, peer),
-                    "wall",
-                )
+        for setting, roots in (("https", "the full CA bundle"), ("roots", "AWS's roots")):
+            for peer, word in STARTS:
+                if secure := results.row(world, peer, setting):
+                    promise = f"{world}: HTTPS with {roots}, of HTTP ({word})"
+                    yield _ratio(3, promise, 1.15, secure, results.row(world, peer), "wall")
 
 
 def _rates(results: Results) -> Iterator[Verdict]:

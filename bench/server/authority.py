@@ -1,4 +1,4 @@
-"""A certificate authority of our own for the loopback, and the bundle that clients trust it by."""
+"""A certificate authority of our own for the loopback, and the bundles that clients trust it by."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ from datetime import UTC, datetime, timedelta
 from ipaddress import ip_address
 from pathlib import Path
 
-import botocore
 from cryptography import x509
 from cryptography.hazmat.primitives import hashes
 from cryptography.hazmat.primitives.asymmetric import ec
@@ -14,18 +13,25 @@ from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption,
 from cryptography.x509.oid import NameOID
 
 LOOPBACK = "127.0.0.1"
+AUTHORITY = "authority.pem"
 
 
-def issue(folder: Path) -> tuple[Path, Path, Path]:
-    """A server certificate with its key, and botocore's whole CA bundle with our authority in it; good for a day."""
+def issue(folder: Path) -> tuple[Path, Path]:
+    """A server certificate and its key, good for a day. `trusting` makes the bundles for clients."""
     authority, authority_key = _certificate("setpoint bench", None, None)
     server, server_key = _certificate(LOOPBACK, authority, authority_key)
-    certificate, key, bundle = (folder / name for name in ("server.pem", "server-key.pem", "bundle.pem"))
+    certificate, key = folder / "server.pem", folder / "server-key.pem"
     certificate.write_bytes(server.public_bytes(Encoding.PEM))
     key.write_bytes(server_key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()))
-    usual = Path(botocore.__path__[0], "cacert.pem").read_bytes()
-    bundle.write_bytes(usual + b"\n" + authority.public_bytes(Encoding.PEM))
-    return certificate, key, bundle
+    (folder / AUTHORITY).write_bytes(authority.public_bytes(Encoding.PEM))
+    return certificate, key
+
+
+def trusting(folder: Path, usual: Path) -> Path:
+    """These usual roots with our authority among them."""
+    bundle = folder / f"trusting-{usual.name}"
+    bundle.write_bytes(usual.read_bytes() + b"\n" + (folder / AUTHORITY).read_bytes())
+    return bundle
 
 
 def _certificate(

@@ -15,8 +15,10 @@ from typing import Any, Literal, Self
 from urllib.error import URLError
 from urllib.request import Request, urlopen
 
-from bench.places import ENVIRONMENTS, ROOT, clean_environment, python_of
-from bench.server.authority import issue
+import botocore
+
+from bench.places import ARTIFACT, ENVIRONMENTS, ROOT, clean_environment, python_of
+from bench.server.authority import issue, trusting
 
 Emulator = Literal["moto", "ministack"]
 ACCOUNT, REGION = "123456789012", "us-east-1"
@@ -36,7 +38,10 @@ class Stand(AbstractContextManager["Stand"]):
             f"http://127.0.0.1:{plain}",
             f"https://127.0.0.1:{tls}",
         )
-        certificate, key, self.bundle = issue(Path(self._folder.name))
+        folder = Path(self._folder.name)
+        certificate, key = issue(folder)
+        self.bundle = trusting(folder, Path(botocore.__path__[0], "cacert.pem"))
+        self.roots = trusting(folder, ARTIFACT / "amazon-roots.pem")
         self._commands = (
             self._emulator_command(upstream),
             [

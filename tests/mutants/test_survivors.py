@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -217,3 +218,55 @@ def test_what_was_adopted_is_not_replaced() -> None:
     told = planned(policy, other)
     assert not told.actions
     assert {trouble.condition for trouble in told.troubles} == {"Degraded"}
+
+
+SOFTENED = {"type": "expire", "after": "10h", "grace": "2h", "meanwhile": {"VisibilityTimeout": 1}}
+
+
+@pytest.mark.parametrize(
+    ("marked", "verbs"), [(60, ["update"]), (119, ["update"]), (120, ["delete"]), (121, ["delete"])], ids=str
+)
+def test_meanwhile_counts_until_the_very_moment_at_which_the_grace_is_over(marked: int, verbs: list[str]) -> None:
+    policy = policy_of(
+        {"name": "old", "resource": {"type": QUEUE, "match": {"namePrefix": "s-"}}, "strategy": SOFTENED}
+    )
+    tags = {MARKED: mark(policy.owner, "s-a", NOW - timedelta(minutes=marked))}
+    properties = freeze({"VisibilityTimeout": 30})
+    one = Resource(QUEUE, "s-a", "s-a", tags=freeze(tags), properties=properties, created=NOW - timedelta(hours=20))
+    told = planned(policy, one)
+    assert [action.verb.value for action in told.actions] == verbs
+    until = "2026-03-02T10:00:00Z" if marked == 60 else "2026-03-02T09:01:00Z"
+    assert list(told.kept) == ([f"s-a: deleted from {until} on"] if verbs == ["update"] else [])
+
+
+def test_what_leaves_is_told_by_its_key() -> None:
+    policy, owned = leaving()
+    assert [action.key for action in planned(policy, *owned).actions] == FIVE[1:]
+
+
+def test_an_instance_whose_slot_is_full_goes_and_one_that_nobody_spoke_of_stays() -> None:
+    """A strategy that names what should go is believed, but for the second in a slot."""
+    policy = policy_of(agents(1, strategy={"minLifetime": "0s"}))
+    first, second, other = (existing(policy, 0, id="i-1"), existing(policy, 0, id="i-2"), existing(policy, 1, id="i-3"))
+    seen = Observation((first, second, other))
+    decision = replace(decide(policy, seen), removals=())
+    told = plan(policy, (), decision, seen, NOW)
+    assert [(action.verb.value, action.seen and action.seen.id) for action in told.actions] == [("delete", "i-2")]
+
+
+def test_create_first_makes_the_new_one_beside_the_old_one() -> None:
+    policy = policy_of(agents(1, image="ami-2", replace="createFirst"))
+    old = existing(policy_of(agents(1)), 0, id="i-old")
+    (action,) = planned(policy, old).actions
+    assert (action.verb.value, action.seen) == ("create", old)
+    assert action.desired is not None
+    assert action.desired.properties["ImageId"] == "ami-2"
+
+
+def test_one_that_was_born_as_declared_and_is_not_finished_is_no_reason_for_another() -> None:
+    """The service gave it another image than its create call said: a new one would get that, too."""
+    policy = policy_of(agents(1, replace="createFirst"))
+    odd = retagged(drifted(existing(policy, 0, id="i-odd"), ImageId="ami-9"), spec="pending")
+    told = planned(policy, odd)
+    assert not told.actions
+    assert [trouble.reason for trouble in told.troubles] == ["NotConverging"]
