@@ -16,8 +16,8 @@ from bench.server.stand import Stand
 from bench.worlds import World
 
 Setting = Literal["http", "https", "roots", "rates"]
-"""Plain HTTP; TLS with the full CA bundle; TLS with AWS's roots alone, as the template deploys it; plain HTTP with AWS's
-documented rates enforced."""
+"""Plain HTTP; TLS with the full CA bundle; TLS with AWS's roots alone, as the template deploys it; plain HTTP with
+AWS's documented rates enforced."""
 
 
 @dataclass(frozen=True)
