@@ -1,6 +1,8 @@
 """Which small mistakes in the pure core would no fast test notice?
 
 python -m tests.mutants [--every N] [MODULE …]    each mutant in a process of its own, forked after collection
+
+Those that the unit tests do not notice meet the tests of the whole engine, which take longer. What is left is printed.
 """
 
 from __future__ import annotations
@@ -26,28 +28,27 @@ TARGETS = {f"handler.loop.{name}": ENGINE for name in CORE} | {
     for path in sorted(Path("strategies").glob("*.py"))
     if path.stem not in ("__init__", "registry")
 }
-SECONDS = 60
+WHOLE = ["tests/engine", "tests/infra/test_act.py", "tests/infra/test_pace.py"]
+SECONDS = 300
 """A mutant that makes the tests hang is noticed, too."""
+
+Named = tuple[str, Mutant]
 
 
 class Campaign:
     """A pytest plugin: collects once, and runs everything anew for each mutant in a forked process."""
 
-    def __init__(self, names: Sequence[str], every: int) -> None:
-        self.names, self.every = names, every
+    def __init__(self, chosen: Sequence[Named]) -> None:
+        self.chosen = chosen
         self.tried = 0
-        self.survivors: list[tuple[str, Mutant]] = []
+        self.survivors: list[Named] = []
 
     def pytest_runtestloop(self, session: Any) -> bool:
-        for name in self.names:
-            module = import_module(name)
-            found = list(mutants(Path(module.__file__ or "")))
-            for mutant in found[:: self.every]:
-                verdict = self._verdict(session, module, mutant)
-                self.tried += verdict is not None
-                if verdict:
-                    self.survivors.append((name, mutant))
-                    print(f"\n{name}:{mutant}", flush=True)
+        for name, mutant in self.chosen:
+            verdict = self._verdict(session, import_module(name), mutant)
+            self.tried += verdict is not None
+            if verdict:
+                self.survivors.append((name, mutant))
         return True
 
     def _verdict(self, session: Any, module: Any, mutant: Mutant) -> bool | None:
@@ -78,14 +79,29 @@ def _run(session: Any) -> int:
 def main(words: Sequence[str]) -> int:
     every = int(words[words.index("--every") + 1]) if "--every" in words else 1
     named = [word for word in words if word in TARGETS] or list(TARGETS)
-    begun, tried, survivors = time.monotonic(), 0, 0
+    begun, tried, survivors = time.monotonic(), 0, list[Named]()
     for tests in {tuple(TARGETS[name]): None for name in named}:
-        campaign = Campaign([name for name in named if tuple(TARGETS[name]) == tests], every)
-        quiet = ["-q", "-p", "no:xdist", "-p", "no:cacheprovider", "-o", "addopts=", "--no-header"]
-        pytest.main([*quiet, *tests], plugins=[campaign])
-        tried, survivors = tried + campaign.tried, survivors + len(campaign.survivors)
-    print(f"\n{tried} mutants, {survivors} survived, {time.monotonic() - begun:.0f} seconds")
+        found = [
+            (name, mutant)
+            for name in named
+            if tuple(TARGETS[name]) == tests
+            for mutant in list(mutants(Path(import_module(name).__file__ or "")))[::every]
+        ]
+        campaign = _against(tests, found)
+        tried, survivors = tried + campaign.tried, survivors + campaign.survivors
+    left = _against(WHOLE, survivors).survivors
+    for name, mutant in left:
+        print(f"{name}:{mutant}")
+    seconds = time.monotonic() - begun
+    print(f"{tried} mutants, {len(survivors)} survived the unit tests, {len(left)} the engine's; {seconds:.0f} seconds")
     return 0
+
+
+def _against(tests: Sequence[str], chosen: Sequence[Named]) -> Campaign:
+    campaign = Campaign(chosen)
+    quiet = ["-q", "-p", "no:xdist", "-p", "no:cacheprovider", "-o", "addopts=", "--no-header"]
+    pytest.main([*quiet, *tests], plugins=[campaign])
+    return campaign
 
 
 if __name__ == "__main__":
