@@ -92,11 +92,6 @@ class Blueprint:
         return set()
 
     @cached_property
-    def noticed(self) -> dict[str, Resource]:
-        """By id, what the last run of this process saw and left alone (`handler/loop/ahead.py`)."""
-        return {}
-
-    @cached_property
     def owned(self) -> dict[str, tuple[Desired, Desired]]:
         """By key: what was desired, and the same with its owner tags (`handler/loop/toward.py`)."""
         return {}

@@ -68,14 +68,14 @@ def reads(
 
     `thorough`: it is everybody's turn.
     """
-    span = every(policy, thorough)
+    every = TICK if thorough or policy.strategy.looks_every_run else policy.clause.drift_check
     if policy.match is not None:
-        yield from _matched(policy, decision, census, span, now)
+        yield from _matched(policy, decision, census, every, now)
         return
     chosen: dict[str, Resource] = {}
     for place, resource in pair(policy, decision, seen).items():
         spec = spec_of(policy.kind, decision.desired[place])
-        if resource.alive and _due(policy, resource, spec, span, now):
+        if resource.alive and _due(policy, resource, spec, every, now):
             chosen[resource.id] = resource
     wanted = {want.name for want in decision.desired}
     strangers = [
@@ -85,19 +85,14 @@ def reads(
     yield from chosen.values()
 
 
-def every(policy: Policy, thorough: bool) -> timedelta:
-    """The time in which each resource is read once."""
-    return TICK if thorough or policy.strategy.looks_every_run else policy.clause.drift_check
-
-
-def _due(policy: Policy, resource: Resource, spec: str, span: timedelta, now: datetime) -> bool:
+def _due(policy: Policy, resource: Resource, spec: str, every: timedelta, now: datetime) -> bool:
     if policy.kind.complete_survey:
         return False
-    return (resource.tags or {}).get(SPEC) != spec or its_turn(resource, span, now)
+    return (resource.tags or {}).get(SPEC) != spec or its_turn(resource, every, now)
 
 
 def _matched(
-    policy: Policy, decision: Decision, census: Sequence[Resource], span: timedelta, now: datetime
+    policy: Policy, decision: Decision, census: Sequence[Resource], every: timedelta, now: datetime
 ) -> Iterator[Resource]:
     """Matched resources carry no spec hash: each is read when the policy is new, and then once per drift check.
 
@@ -108,7 +103,7 @@ def _matched(
         if verdict is False:
             continue
         if (one.properties is None or verdict is None) and (
-            one.id not in policy.blueprint.looked or its_turn(one, span, now) or _is_over(policy, decision, one, now)
+            one.id not in policy.blueprint.looked or its_turn(one, every, now) or _is_over(policy, decision, one, now)
         ):
             yield one
 
@@ -118,13 +113,13 @@ def _is_over(policy: Policy, decision: Decision, one: Resource, now: datetime) -
     return since is not None and decision.grace is not None and now - since >= decision.grace
 
 
-def its_turn(resource: Resource, span: timedelta, now: datetime) -> bool:
-    """True once per `span`, in the minute that the hash of id and window gives.
+def its_turn(resource: Resource, every: timedelta, now: datetime) -> bool:
+    """True once per `every`, in the minute that the hash of id and window gives.
 
     Reads spread evenly over the minutes, and since the window is part of the hash, a lost tick never blinds the same
     resources twice.
     """
-    minutes = int(span / TICK)
+    minutes = int(every / TICK)
     if minutes <= 1:
         return True
     minute = int(now.timestamp() // 60)

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import partial
 from typing import Any
 
-from handler.loop.ahead import due, notice, same
 from handler.loop.churn import Churn
 from handler.loop.cloud import Cloud
 from handler.loop.conductor import Pipeline, Task
@@ -75,14 +74,6 @@ class Reconciler:
 
     def __post_init__(self) -> None:
         self.unread: dict[str, Exception] = {}
-        self.begun: dict[str, Resource] = {}
-
-    def ahead(self) -> Pipeline[tuple[()]]:
-        """The reads whose turn it is, beside the pipeline that will ask for them (`handler/loop/ahead.py`)."""
-        if self.policy.clause.mode != "paused":
-            self.begun = {one.id: one for one in due(self.policy, self.now, self.moment.thorough)}
-        yield [self._reading(one) for one in self.begun.values()]
-        return ()
 
     def pipeline(self) -> Pipeline[PolicyReport]:
         """Sense, decide, look closer, plan, guard, act."""
@@ -97,7 +88,7 @@ class Reconciler:
         signals = yield from senses.signals(self._observe(census, {}).owned)
         if self.moment.over():
             return PolicyReport(self.policy, unvisited=True)
-        seen = listed = self._observe(census, signals)
+        seen = self._observe(census, signals)
         census = yield from self._look_closer(
             census, tuple(reads(self.policy, self._decide(seen), seen, census, self.now, self.moment.thorough))
         )
@@ -116,7 +107,6 @@ class Reconciler:
         self.policy.blueprint.looked.difference_update(one.seen.id for one in planned.actions if one.seen is not None)
         guarded = guard(self.policy, decision, planned, seen, self.now, self.moment.stop, self.moment.approved)
         outcomes = yield from self._act(() if self.moment.dry else guarded.allowed)
-        notice(self.policy, listed, outcomes)
         troubles = (*planned.troubles, *self.moment.churn.note(outcomes, self.now))
         unread = tuple(self.unread.values())
         return PolicyReport(self.policy, replace(planned, troubles=troubles), guarded, outcomes, unread=unread)
@@ -145,25 +135,19 @@ class Reconciler:
         """The census with some resources read deeply; one that cannot be read is unknown, and nothing else."""
         if not wanted:
             return census
-        begun = {one.id for one in wanted if same(self.begun.pop(one.id, None), one)}
-        futures = yield [self._reading(one, again=one.id not in begun) for one in wanted]
+        lane = self._lane(acting=False)
+        futures = yield [Task(partial(self._read, one), lane=lane) for one in wanted]
         fresh: dict[str, Resource | None] = {}
         for one, future in zip(wanted, futures, strict=True):
             error = future.exception()
             if error is None:
-                found = future.result()
-                fresh[one.id] = found.with_tags(one.tags) if found is not None and one.id in begun else found
+                fresh[one.id] = future.result()
                 self.policy.blueprint.looked.add(one.id)
             elif isinstance(error, Exception):
                 self.unread[one.id] = error
             else:
                 raise error
         return with_reads(census, fresh)
-
-    def _reading(self, one: Resource, again: bool = False) -> Task:
-        """The task of reading a resource; what was begun ahead is shared, unless it is to be read again."""
-        key = None if again else ("read", id(self), one.id)
-        return Task(partial(self._read, one), key, self.cloud.lane(self.policy.kind.type, self.policy.scope, False))
 
     def _read(self, one: Resource) -> Resource | None:
         if self.moment.over():
@@ -175,7 +159,7 @@ class Reconciler:
         creates = [action for action in actions if action.verb is Verb.CREATE]
         batch = [action for action in actions if action.verb is not Verb.CREATE]
         outcomes: list[Outcome] = []
-        lane, size, failed = self.cloud.lane(self.policy.kind.type, self.policy.scope, True), 1, False
+        lane, size, failed = self._lane(acting=True), 1, False
         while batch or (creates and not failed):
             first, creates = creates[:size], creates[size:]
             batch += first
@@ -187,6 +171,9 @@ class Reconciler:
         reason = "an earlier create of this run failed; the next run goes on"
         outcomes += [Outcome(action, Result.UNVISITED, reason) for action in creates]
         return tuple(outcomes)
+
+    def _lane(self, acting: bool) -> Hashable:
+        return self.cloud.lane(self.policy.kind.type, self.policy.scope, acting)
 
     def _perform(self, action: Action) -> Outcome:
         if self.moment.over():

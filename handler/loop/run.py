@@ -42,14 +42,12 @@ def run(estate: Estate, vocabulary: Vocabulary, cloud: Cloud, executor: Executor
     policies = rotate([policy for policy in estate.policies if policy.name not in estate.conflicts], moment.now)
     names = {id(policy): names_of(policy) for policy in policies}
     surveys, batches = plan_surveys(policies, names), plan_metrics(policies)
-    reconcilers = [
+    pipelines: list[Pipeline[Any]] = [
         Reconciler(
             policy, estate.former_owners(policy), names[id(policy)], surveys, cloud, moment, batches, estate.complete
-        )
+        ).pipeline()
         for policy in policies
     ]
-    pipelines: list[Pipeline[Any]] = [one.pipeline() for one in reconcilers]
-    pipelines += [one.ahead() for one in reconcilers]
     for scope in scopes(estate, Scope(vocabulary.account, vocabulary.region)):
         pipelines.append(orphans(estate, vocabulary.kinds, vocabulary.controller, scope, cloud, moment))
     return _report(policies, conduct(pipelines, executor))

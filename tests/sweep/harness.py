@@ -44,7 +44,6 @@ def run_once(world: World, documents: Documents, over: Callable[[], bool] = lamb
     if world.process is not estate:
         for policy in estate.policies:
             policy.blueprint.looked.clear()  # read anew
-            policy.blueprint.noticed.clear()
         world.process = estate
     cloud = AwsCloud(world.session, KINDS)
     return run(estate, VOCABULARY, cloud, InlineExecutor(), Moment(world.now, over=over))
