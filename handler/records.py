@@ -165,9 +165,11 @@ def document_errors(estate: Estate, origin: Origin) -> Iterator[Record]:
     """What is wrong with the documents: those that do not parse, and policies that collide."""
     for failure in estate.failures:
         yield from problems(failure, origin(failure.source))
+    told: dict[str, str] = {}
     for name, messages in estate.conflicts.items():
         for message in messages:
-            yield {"policy": name, "condition": "Conflict", "reason": "Overlap", "message": message}
+            if told.setdefault(message, name) == name:  # each is told of two policies
+                yield {"policy": name, "condition": "Conflict", "reason": "Overlap", "message": message}
 
 
 def problems(failure: ParseError, where: str) -> Iterator[Record]:

@@ -27,6 +27,7 @@ from policies.document import Policy
 from policies.duration import parse_duration
 
 _WIDEST = 110
+_LEAST_UNIT = 1e-9
 _COLOURS = ("cyan", "yellow")
 
 
@@ -72,8 +73,10 @@ def _setup(asked: Asked) -> Setup:
         raise WrongOptionError(f"found --plant {asked.plant!r}; allowed: none, load")
     if (asked.plant == "load") != (asked.unit_capacity is not None):
         raise WrongOptionError("--plant load and --unit-capacity N go together: the load at which one unit shows 1")
-    if asked.unit_capacity is not None and not asked.unit_capacity > 0:
-        raise WrongOptionError(f"found --unit-capacity {asked.unit_capacity:g}; --unit-capacity is above 0")
+    if asked.unit_capacity is not None and not _LEAST_UNIT <= asked.unit_capacity < float("inf"):
+        raise WrongOptionError(
+            f"found --unit-capacity {asked.unit_capacity:g}; --unit-capacity is above 0, at least {_LEAST_UNIT:g}"
+        )
     every = _duration("--every", asked.every)
     if not every or every.total_seconds() % 60:
         raise WrongOptionError(f"found --every {asked.every!r}; allowed: whole minutes, such as 1m")

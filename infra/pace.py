@@ -40,8 +40,9 @@ DOCUMENTED: tuple[Rate, ...] = (
     # CloudWatch Logs quotas
     *_each("logs", 10, 10, "DescribeLogGroups"),
     *_each("logs", 5, 5, "PutRetentionPolicy", "DeleteRetentionPolicy", "TagResource", "ListTagsForResource"),
-    # ECS API reference, request throttling: service read actions, service modify actions
-    Rate("ecs", 20, 100, ("DescribeServices", "ListServices", "DescribeClusters", "ListClusters")),
+    # ECS API reference, request throttling: read actions of services and of clusters, modify actions of services
+    Rate("ecs", 20, 100, ("DescribeServices", "ListServices")),
+    Rate("ecs", 20, 50, ("DescribeClusters", "ListClusters")),
     Rate("ecs", 5, 50, ("CreateService", "UpdateService", "DeleteService")),
     # Kinesis Data Streams control plane limits
     *_each("kinesis", 5, 5, "ListStreams", "CreateStream", "DeleteStream"),

@@ -76,6 +76,9 @@ _OTHER_ACTIONS = {
 }
 """The IAM action of calls that no kind makes."""
 
+LONGEST = 500
+"""Characters of a service's message that are told."""
+
 _VALUE = re.compile(r"value: .*?(?=, type:|, valid|$)", re.MULTILINE)
 _PERFORM = re.compile(r"perform: ([a-z0-9-]+:[A-Za-z]+)")
 
@@ -102,7 +105,7 @@ def translated(kind: Kind | None = None) -> Iterator[None]:
 def translate(error: ClientError, kind: Kind | None = None) -> SetpointError:
     """One error of a service as one of ours; what is not listed is a refusal (4xx) or a failure (5xx)."""
     answer = error.response.get("Error", {})
-    code, message = str(answer.get("Code", "")), str(answer.get("Message", ""))
+    code, message = (_line(answer.get(word, "")) for word in ("Code", "Message"))
     status = error.response.get("ResponseMetadata", {}).get("HTTPStatusCode", 400)
     said = f"{error.operation_name}: {code}: {message}"
     if kind is not None:
@@ -120,6 +123,12 @@ def translate(error: ClientError, kind: Kind | None = None) -> SetpointError:
     if code in BAD_CREDENTIALS:
         return SenseError(f"the AWS credentials are not valid ({code}: {message})")
     return SenseError(said) if status >= 500 else RefusedError(said)
+
+
+def _line(text: object) -> str:
+    """One line, and not a whole page: what stands between us and AWS may answer in HTML."""
+    line = " ".join(str(text).split())
+    return line if len(line) <= LONGEST else f"{line[:LONGEST]}…"
 
 
 def code_of(error: BaseException | None) -> str | None:

@@ -48,7 +48,9 @@ def _object(aws: Aws, source: Any) -> list[Json]:
     s3 = aws.client("s3")
     try:
         answer = s3.get_object(Bucket=source.bucket, Key=source.key)
-    except (s3.exceptions.NoSuchKey, s3.exceptions.NoSuchBucket):
+    except s3.exceptions.NoSuchBucket:
+        raise SenseError(f"the bucket {source.bucket!r} does not exist; create it, or mend the name") from None
+    except s3.exceptions.NoSuchKey:
         raise SenseError(f"s3://{source.bucket}/{source.key} does not exist; create it, or mend the name") from None
     return _list(answer["Body"].read(LARGEST_OBJECT + 1), f"s3://{source.bucket}/{source.key}")
 
@@ -60,7 +62,9 @@ def _table(aws: Aws, source: Any) -> list[Json]:
     try:
         rows = list(aws.pages("dynamodb", "scan", "Items", TableName=source.name, ConsistentRead=True))
     except aws.client("dynamodb").exceptions.ResourceNotFoundException:
-        raise SenseError(f"DynamoDB table {source.name!r} does not exist in {aws.scope}") from None
+        raise SenseError(
+            f"DynamoDB table {source.name!r} does not exist in {aws.scope}; create it, or mend the name"
+        ) from None
     return [{field: _plain(deserializer.deserialize(value)) for field, value in row.items()} for row in rows]
 
 

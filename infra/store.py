@@ -84,7 +84,10 @@ def _s3(place: str, aws: Aws, executor: Executor, kept: Kept) -> Shelf:
     prefix = key if not key or key.endswith("/") else f"{key}/"
     with translated():
         listed = aws.pages("s3", "list_objects_v2", "Contents", Bucket=bucket, Prefix=prefix)
-        versions = {found["Key"]: f"{found['ETag']} {found['LastModified'].isoformat()}" for found in listed}
+        try:
+            versions = {found["Key"]: f"{found['ETag']} {found['LastModified'].isoformat()}" for found in listed}
+        except aws.client("s3").exceptions.NoSuchBucket:
+            raise SenseError(f"the bucket {bucket!r} does not exist; create it, or mend the name") from None
     wanted = list(_documents(list(versions), prefix))
     if not wanted:
         raise SenseError(f"s3://{bucket}/{prefix} holds no policy document: there is no *.json directly under it")

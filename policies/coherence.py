@@ -8,7 +8,7 @@ from policies.blueprint import Blueprint
 from policies.document import PolicyClause
 from policies.errors import Problem
 from policies.grammar import nearest
-from policies.items import ResourceItems
+from policies.items import ItemSource, ResourceItems
 from policies.kind import KindModel
 from policies.match import Match
 from policies.paths import json_path
@@ -102,6 +102,7 @@ def _check_matches(matches: tuple[Match, ...] | None, kind: KindModel, loc: Loc)
 
 def check_known(clause: PolicyClause, blueprint: Blueprint, loc: Loc) -> Iterator[Problem]:
     """Where the policy itself lists every item, each must fit now; a reason that many share is told once."""
+    yield from _check_identity(clause, blueprint, loc)
     reasons: dict[str, list[str]] = {}
     for where, reason in clause.strategy.misfits(blueprint):
         place = ("strategy", *where) if where else ("resource", "properties")
@@ -109,3 +110,15 @@ def check_known(clause: PolicyClause, blueprint: Blueprint, loc: Loc) -> Iterato
     for reason, paths in reasons.items():
         more = f" (and {len(paths) - 1} more)" if len(paths) > 1 else ""
         yield Problem(paths[0], reason + more)
+
+
+def _check_identity(clause: PolicyClause, blueprint: Blueprint, loc: Loc) -> Iterator[Problem]:
+    """Items that are objects for sure, on a kind that gives them no name: something must tell them apart."""
+    for source in clause.strategy.signals():
+        if isinstance(source, ItemSource) and source.identity is None and source.known is None:
+            objects = blueprint.item_words or isinstance(source, ResourceItems)
+            if objects and clause.resource.match is None and not blueprint.kind.named:
+                message = (
+                    f"{blueprint.kind.type} has no name that could tell its items apart: write {source.key_word!r}"
+                )
+                yield Problem(json_path((*loc, "strategy", "items")), f"{message}, the field that does")

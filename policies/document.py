@@ -177,7 +177,7 @@ class Policy:
         """The properties and facts that it ever compares; None: any of them, of what is matched."""
         if self.match is not None:
             return None
-        asked = (*self.guardrails.protect, *self.guardrails.delete_if)
+        asked = (*self.guardrails.protect, *self.guardrails.delete_if, *self.strategy.extra_leaves())
         declared = (*self.blueprint.properties, *self.blueprint.initial)
         return frozenset((*declared, *(word.partition(".")[0] for word in asked)))
 

@@ -93,6 +93,8 @@ def _one(blueprint: Blueprint, source: ItemSource, value: Json, scope: dict[str,
     item = next(select(source, (value,), blueprint.text_fields), None)
     if not isinstance(item, Item):
         return None if item is None else item.reason
+    if item.key is None and not blueprint.kind.named:
+        return f"nothing tells it apart: {blueprint.kind.type} has no name, so object items need {source.key_word!r}"
     try:
         return blueprint.render(item.key, item=item.value, **scope)
     except UnfitError as error:

@@ -18,6 +18,7 @@ from pydantic import (
     WithJsonSchema,
     WrapValidator,
 )
+from pydantic.alias_generators import to_camel
 
 from policies.conditions import Conditions
 from policies.frozen import Json, freeze, nothing
@@ -84,6 +85,11 @@ class ItemSource(Grammar, ABC):
     def identity(self) -> str | None:
         """The field that tells object items apart."""
         return getattr(self, self.identity_field, None)
+
+    @property
+    def key_word(self) -> str:
+        """How the policy spells the field of `identity`."""
+        return to_camel(self.identity_field)
 
     @property
     def words(self) -> frozenset[str]:

@@ -87,7 +87,7 @@ def explain(line: Mapping[str, Any], legal: Sequence[str]) -> str:
 
 def _closest(found: object, context: Mapping[str, Any]) -> str:
     words = [part.strip().strip("'") for part in context["expected"].replace(" or ", ", ").split(",")]
-    return nearest(found, words) if isinstance(found, str) else ""
+    return nearest(found, words) if isinstance(found, str) and found not in words else ""
 
 
 def legal_words(

@@ -40,6 +40,10 @@ class Enforce(Strategy):
         for where, section in self.scheduled.values() if self.scheduled else ():
             yield ("set", *where), section
 
+    def misfits(self, blueprint: Blueprint) -> Iterator[tuple[tuple[str | int, ...], str]]:
+        if not blueprint.properties and self.scheduled is None:
+            yield (), "nothing is declared, so nothing is enforced: say 'properties', or 'set' with a schedule"
+
     def decide(self, blueprint: Blueprint, seen: Observation, now: datetime) -> Decision:
         apply = blueprint.applied(compile_template(self.scheduled.at(now)) if self.scheduled else NOTHING)
         desired: list[Desired] = []

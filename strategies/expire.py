@@ -70,6 +70,11 @@ class Expire(Strategy):
     def misfits(self, blueprint: Blueprint) -> Iterator[tuple[tuple[str | int, ...], str]]:
         if blueprint.properties:
             yield (), "expire keeps nothing as declared: resource.properties belong into 'meanwhile' or another policy"
+        if isinstance(self.after, timedelta) and "CreateTime" not in blueprint.kind.facts:
+            yield (
+                ("after",),
+                f'{blueprint.kind.type} tells no time of creation; say a tag with the time: {{"tag": ...}}',
+            )
 
     def decide(self, blueprint: Blueprint, seen: Observation, now: datetime) -> Decision:
         judged = _Judged(self, blueprint, now)

@@ -104,7 +104,7 @@ class Away:
             yield self._mark(resource.id, resource, f"{removal.reason}; deleted after {spell(grace)}", "delete")
         elif self.draft.now - since >= grace:
             yield self.draft.action(
-                Verb.DELETE, resource.id, f"{removal.reason}, marked {spell(grace)} ago", None, resource
+                Verb.DELETE, resource.id, f"{removal.reason}, marked at {rfc3339(since)}", None, resource
             )
         else:
             self.draft.kept.append(f"{resource.name or resource.id}: deleted from {rfc3339(since + grace)} on")

@@ -84,8 +84,8 @@ def rotate(policies: Sequence[Policy], now: datetime) -> list[Policy]:
 def failures(estate: Estate, report: RunReport) -> Iterator[Exception]:
     """Everything that must make the run fail at its end, so that an alarm rings."""
     yield from estate.failures
-    for messages in estate.conflicts.values():
-        yield from (ConflictError(message) for message in messages)
+    both = (message for messages in estate.conflicts.values() for message in messages)
+    yield from (ConflictError(message) for message in dict.fromkeys(both))  # each is told of two policies
     yield from report.errors
     for one in (*report.policies, *report.orphans):
         yield from _failures(one)

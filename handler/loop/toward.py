@@ -56,7 +56,7 @@ class Toward:
         else:
             owner = claimed_by(stranger.tags)
             whose = f"is tagged as {owner}'s" if owner else "exists and is not ours"
-            advice = "" if owner else '; set "adopt": true to take it over'
+            advice = f'; if this policy was {owner} once, say "formerly"' if owner else '; "adopt": true takes it over'
             what = want.name or f"{stranger.id}, made with the token of slot {want.key},"
             self.draft.trouble("Conflict", "NameTaken", f"{self.kind.type} {what} {whose}{advice}")
 
@@ -162,4 +162,5 @@ def _why(change: Change, resource: Resource) -> str:
 def _way_out(kind: KindModel) -> str:
     """What allows a replacement, and what it costs."""
     cost = ", which deletes it with what it holds, at once" if kind.holds_data else ""
-    return f'"replace": "deleteFirst" allows a new one{cost}'
+    how = '"deleteFirst"' if kind.named else '"createFirst" or "deleteFirst"'
+    return f'"replace": {how} allows a new one{cost}'

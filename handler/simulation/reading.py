@@ -25,6 +25,7 @@ from policies.grammar import brief
 _MOST = 10
 """Mistakes that are told of one file."""
 
+_LARGEST = 2.0**360
 _EARLIEST, _LATEST = (int(datetime(year, 1, 1, tzinfo=UTC).timestamp()) for year in (2000, 2100))
 
 
@@ -69,6 +70,8 @@ def value_of(value: Any) -> float:
         found = float("nan")
     if not isfinite(found) or isinstance(value, bool):
         raise ValueError(f"found the value {brief(value)}; allowed: a number, or nothing for a gap")
+    if abs(found) > _LARGEST:
+        raise ValueError(f"found the value {brief(value)}; allowed: what CloudWatch keeps, from -2^360 to 2^360")
     return found
 
 
@@ -87,7 +90,7 @@ class _Draft:
         except ValueError as error:
             self.wrong(place, str(error))
             return
-        if times and moment <= times[-1]:
+        if late or (times and moment <= times[-1]):
             late.append((len(times), place))
         times.append(moment)
         values.append(number)
@@ -113,7 +116,10 @@ class _Draft:
         for earlier, later in pairwise(order):
             if times[earlier] == times[later]:
                 when = datetime.fromtimestamp(times[later], UTC).isoformat()
-                self.wrong(places.get(later, places.get(earlier, "")), f"the time {when} comes twice; keep one")
+                self.wrong(
+                    places.get(max(earlier, later), places.get(min(earlier, later), "")),
+                    f"the time {when} comes twice; keep one",
+                )
         return Column(array("q", (times[one] for one in order)), array("d", (values[one] for one in order)))
 
 

@@ -64,7 +64,8 @@ class LogGroup(Kind):
     read_only = frozenset({"Arn"})
     holds_data = True
     complete_survey = True
-    index = "logs:log-group"
+    index = "logs"  # the whole service, which is little else: emulators know no finer word
+    arn_type = "logs:log-group"
     absent_codes = frozenset({"ResourceNotFoundException"})
     exists_codes = frozenset({"ResourceAlreadyExistsException"})
     wait_codes = frozenset({"OperationAbortedException"})

@@ -33,7 +33,7 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 def _moves(step: Amount) -> Amount:
     if step.number == 0:
-        raise mistake(f"found {step}; a step is at least 1")
+        raise mistake(f'found {step}; allowed: a whole number from 1, or "1%" to "100%"')
     return step
 
 

@@ -53,6 +53,7 @@ def test_overlapping_policies_name_each_other_and_a_witness(aws, setpoint, write
         assert "first" in result.stderr
         assert "second" in result.stderr
         assert "orders-b" in result.stderr
+        assert result.stderr.count("could both own") == 1, "one mistake, one error"
     assert aws.client("sqs").list_queues().get("QueueUrls", []) == []
 
 
@@ -72,7 +73,7 @@ def test_places_without_documents(aws, setpoint, tmp_path, command) -> None:
         (tmp_path / "missing.json", "cannot read"),
         (tmp_path / "empty", "holds no policy document"),
         ("s3://policies/none/", "holds no policy document"),
-        ("s3://nowhere-at-all/policies/", "NoSuchBucket"),
+        ("s3://nowhere-at-all/policies/", "the bucket 'nowhere-at-all' does not exist"),
     ):
         result = setpoint(command, place)
         assert (result.exit_code, "Traceback" in result.output) == (1, False), result.output

@@ -306,6 +306,12 @@ def test_formats_that_hold_the_same_give_the_same(simulated, history, tmp_path) 
             '{"MetricDataResults": [{"Id": "a", "Timestamps": [1772442000], "Values": []}]}',
             "bad.json:$.MetricDataResults[0]: found 1 Timestamps and 0 Values",
         ),
+        ("bad.csv", "2026-03-02T00:00Z,1e300", "bad.csv:1: found the value '1e300'; allowed: what CloudWatch keeps"),
+        (
+            "bad.csv",
+            "t,v\n2026-03-02T00:00Z,1\n2026-03-02T00:01Z,2\n2026-03-02T00:00Z,3\n2026-03-02T00:01Z,4",
+            "bad.csv:5: the time 2026-03-02T00:01:00+00:00 comes twice; keep one",
+        ),
         ("bad.csv", "time,one,two\n2026-03-02T00:00Z,1,2", "has one, two, and the policy asks for CPUUtilization"),
     ],
 )
@@ -324,6 +330,8 @@ def test_bad_histories_are_told_by_line(setpoint, write, tmp_path, name: str, te
         (("--metrics", WEB, "--plant", "tank"), "found --plant 'tank'; allowed: none, load"),
         (("--metrics", WEB, "--plant", "load"), "--plant load and --unit-capacity N go together"),
         (("--metrics", WEB, *CLOSED[:3], 0), "--unit-capacity is above 0"),
+        (("--metrics", WEB, *CLOSED[:3], "1e-300"), "--unit-capacity is above 0, at least 1e-09"),
+        (("--metrics", WEB, *CLOSED[:3], "inf"), "found --unit-capacity inf"),
         (("--metrics", WEB, "--every", "30s"), "found --every '30s'; allowed: whole minutes"),
         (("--metrics", WEB, "--out", "day.pdf"), "cannot draw day.pdf; allowed: a name that ends with"),
         (("--metrics", "nowhere.csv"), "cannot read nowhere.csv: No such file"),

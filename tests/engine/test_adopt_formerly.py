@@ -34,7 +34,7 @@ def test_without_adopt_a_foreign_queue_is_a_conflict_and_not_touched(world: Worl
     assert not world.calls(mutating=True)
     assert told.true("queues") == {"Conflict"}
     assert told.message("queues", "Conflict") == (
-        'AWS::SQS::Queue orders-a exists and is not ours; set "adopt": true to take it over'
+        'AWS::SQS::Queue orders-a exists and is not ours; "adopt": true takes it over'
     )
 
 

@@ -181,3 +181,17 @@ def test_a_type_that_grants_power_may_be_allowed_by_name() -> None:
 def test_one_policy_name_twice_in_a_document(world: World) -> None:
     said = wrong(world, document(queues("a"), queues("b", stem="other")))
     assert said == "bad: $.policies[1].name: policy 'queues' is already $.policies[0]; names are unique"
+
+
+@pytest.mark.parametrize(
+    ("type_", "strategy", "said"),
+    [
+        ("AWS::SQS::Queue", {"type": "enforce"}, "$.policies[0].resource.properties: nothing is declared"),
+        ("AWS::SNS::Topic", {"type": "expire", "after": "7d", "grace": "1d"}, ".after: AWS::SNS::Topic tells no time"),
+    ],
+)
+def test_policies_that_could_never_do_anything(type_: str, strategy: dict[str, Any], said: str) -> None:
+    resource = {"type": type_, "match": {"namePrefix": "sandbox-"}}
+    one = {"name": "idle", "resource": resource, "strategy": strategy}
+    (failure,) = parse({"main": document(one)}).failures
+    assert said in str(failure)

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tests.engine.given import GROUP, Told, document, each, groups, names, queues, run, settle
+from tests.engine.given import GROUP, Told, document, each, groups, names, parse, queues, run, settle
 from tests.world import Fault, World, operation
 
 GOOD = {"good": document(groups("x", name="good"))}
@@ -77,7 +77,10 @@ def test_a_table_of_items_that_fails_half_way_is_not_a_short_list(world: World) 
     ("items", "words"),
     [
         ({"source": "dynamodbTable", "name": "tenants", "key": "id"}, "DynamoDB table 'tenants' does not exist in"),
-        ({"source": "s3Object", "bucket": "tenants", "key": "all.json"}, "s3://tenants/all.json does not exist"),
+        (
+            {"source": "s3Object", "bucket": "tenants", "key": "all.json"},
+            "the bucket 'tenants' does not exist; create it",
+        ),
     ],
 )
 def test_a_source_that_is_not_there(world: World, items: dict[str, Any], words: str) -> None:
@@ -144,7 +147,7 @@ def test_a_name_that_is_taken_is_left_to_whoever_has_it(world: World) -> None:
     before = world.resources()
     told = settle(world, {"main": document(queues("a"))})
     assert (world.resources(), world.calls(mutating=True)) == (before, [])
-    assert 'AWS::SQS::Queue orders-a exists and is not ours; set "adopt": true to take it over' in told.words
+    assert 'AWS::SQS::Queue orders-a exists and is not ours; "adopt": true takes it over' in told.words
 
 
 @pytest.mark.parametrize(
@@ -160,3 +163,52 @@ def test_no_permission_names_the_missing_action(world: World, service: str, call
     told = run(world, {"main": document(queues("a"))})
     assert world.resources() == {}
     assert f"not allowed to call {action}" in told.message("queues", "Degraded")
+
+
+INSTANCE = {"ImageId": "ami-12c6146b", "InstanceType": "t3.micro"}
+NAMED = {**INSTANCE, "Tags": [{"Key": "Name", "Value": "n-${item.a}"}]}
+
+
+@pytest.mark.parametrize(
+    ("properties", "items", "said"),
+    [
+        (NAMED, {"source": "list", "values": [{"a": "x"}]}, "$.policies[0].strategy.items.values[0]: nothing tells it"),
+        (
+            NAMED,
+            {"source": "list", "values": [{"a": "x"}]},
+            "AWS::EC2::Instance has no name, so object items need 'key'",
+        ),
+        (
+            NAMED,
+            {"source": "ssmParameter", "name": "/a"},
+            "$.policies[0].strategy.items: AWS::EC2::Instance has no name",
+        ),
+        (NAMED, {"source": "s3Object", "bucket": "abc", "key": "a.json"}, "write 'itemKey', the field that does"),
+        (INSTANCE, {"source": "resources", "type": "AWS::SQS::Queue"}, "write 'key', the field that does"),
+    ],
+)
+def test_objects_need_a_key_where_no_name_tells_them_apart(properties: Any, items: Any, said: str) -> None:
+    resource = {"type": "AWS::EC2::Instance", "properties": properties}
+    one = {"name": "vms", "resource": resource, "strategy": {"type": "forEach", "items": items}}
+    (failure,) = parse({"main": document(one)}).failures
+    assert said in str(failure)
+
+
+def test_a_key_or_a_plain_item_tells_them_apart() -> None:
+    for properties, items in (
+        (NAMED, {"source": "list", "values": [{"a": "x"}, {"a": "y"}], "key": "a"}),
+        (INSTANCE, {"source": "list", "values": ["x", "y"]}),
+        (INSTANCE, {"source": "ssmParameter", "name": "/a"}),
+    ):
+        resource = {"type": "AWS::EC2::Instance", "properties": properties}
+        one = {"name": "vms", "resource": resource, "strategy": {"type": "forEach", "items": items}}
+        assert not parse({"main": document(one)}).failures
+
+
+def test_objects_without_a_key_that_come_from_elsewhere_make_nothing(world: World) -> None:
+    world.outside.ssm.put_parameter(Name="/a", Type="String", Value=json.dumps([{"a": "x"}]))
+    resource = {"type": "AWS::EC2::Instance", "properties": INSTANCE}
+    strategy = {"type": "forEach", "items": {"source": "ssmParameter", "name": "/a"}}
+    told = run(world, {"main": document({"name": "vms", "resource": resource, "strategy": strategy})})
+    assert not world.resources().get("AWS::EC2::Instance")
+    assert "object items need 'key'" in told.words

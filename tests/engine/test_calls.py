@@ -108,6 +108,37 @@ def test_a_guardrail_asks_for_the_words_of_its_conditions(world: World) -> None:
     assert calls["dynamodb.DescribeTimeToLive"] == 1
 
 
+def recovery(world: World, table: str) -> str:
+    found = world.outside.dynamodb.describe_continuous_backups(TableName=table)["ContinuousBackupsDescription"]
+    return str(found["PointInTimeRecoveryDescription"]["PointInTimeRecoveryStatus"])
+
+
+@pytest.mark.parametrize("wanted", [True, False])
+def test_a_look_asks_for_what_only_an_override_declares(world: World, wanted: bool) -> None:
+    override = {"PointInTimeRecoverySpecification": {"PointInTimeRecoveryEnabled": wanted}}
+    monthly = {
+        "name": "months",
+        "resource": {"type": "AWS::DynamoDB::Table", "properties": {"TableName": "m-${period}", **KEYS}},
+        "strategy": {
+            "type": "rotation", "period": "month", "timezone": "UTC", "format": "%Y-%m", "ahead": 0, "keep": "all",
+            "overrides": {"current": override},
+        },
+        "driftCheck": "1m",
+        "removal": "retain",
+    }  # fmt: skip
+    documents, cloud = {"months": document(monthly)}, AwsCloud(world.session, KINDS)
+    for _ in range(6):
+        report, _ = tick(world, cloud, documents)
+    assert not report.policies[0].plan.actions
+    (name,) = world.resources()["AWS::DynamoDB::Table"]
+    other = {"PointInTimeRecoveryEnabled": not wanted}
+    world.outside.dynamodb.update_continuous_backups(TableName=name, PointInTimeRecoverySpecification=other)
+    for _ in range(6):
+        report, _ = tick(world, cloud, documents)
+    assert recovery(world, name) == ("ENABLED" if wanted else "DISABLED")
+    assert not report.policies[0].plan.actions
+
+
 def test_policies_on_one_type_share_one_survey(world: World) -> None:
     pairs = [
         policy(

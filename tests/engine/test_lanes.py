@@ -59,6 +59,43 @@ def test_pipelines_take_turns_in_a_lane() -> None:
     assert max(place for place, who in enumerate(order) if who == "small") < 20 + 2 * WIDTH
 
 
+def test_many_lanes_do_not_shut_out_what_has_none() -> None:
+    done: list[str] = []
+    all_queued = threading.Event()
+
+    def slow() -> None:
+        assert all_queued.wait(10)
+        done.append("lane")
+
+    def begin() -> Pipeline[list[Any]]:
+        all_queued.set()
+        return (yield from asking([]))
+
+    lanes = [asking([Task(slow, lane=number) for _ in range(50)]) for number in range(4)]
+    with ThreadPoolExecutor(4) as pool:
+        conduct([*lanes, asking([Task(partial(done.append, "none"))]), begin()], pool)
+    assert done.count("lane") == 200
+    assert done.index("none") < 40
+
+
+def test_crashes_leave_the_rest_of_the_lane_alone() -> None:
+    class Crash(BaseException):
+        pass
+
+    def crash() -> None:
+        raise Crash
+
+    def surviving(tasks: Sequence[Task]) -> Pipeline[list[Any]]:
+        futures = yield tasks
+        return [future.exception() for future in futures]
+
+    tasks = [Task(crash, lane="rate") for _ in range(2 * WIDTH)] + [Task(lambda: 7, lane="rate") for _ in range(9)]
+    with ThreadPoolExecutor(2) as pool:
+        (found,) = conduct([surviving(tasks)], pool)
+    assert isinstance(found, list)
+    assert [type(one) for one in found] == [Crash] * (2 * WIDTH) + [type(None)] * 9
+
+
 def test_what_goes_wrong_in_a_lane_is_the_task_s_own() -> None:
     def fail() -> None:
         raise ValueError("no")

@@ -72,7 +72,7 @@ def test_a_create_carries_the_owner_tags() -> None:
 @pytest.mark.parametrize(
     ("stranger", "adopt", "expected", "said"),
     [
-        ({"tags": {}}, False, [], 'exists and is not ours; set "adopt": true to take it over'),
+        ({"tags": {}}, False, [], 'exists and is not ours; "adopt": true takes it over'),
         ({"tags": {"setpoint:policy": "setpoint/other"}}, False, [], "is tagged as setpoint/other's"),
         ({"tags": {"setpoint:policy": "setpoint/other"}}, True, [], "is tagged as setpoint/other's"),
         ({"tags": {"setpoint:policy": "setpoint/queues"}}, True, [], "is tagged as setpoint/queues's"),

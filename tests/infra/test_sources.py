@@ -145,8 +145,8 @@ def test_an_object_that_is_too_large(world: World) -> None:
     ("source", "words"),
     [
         (PARAMETER, "SSM parameter '/tenants' does not exist in 123456789012/eu-west-1; create it, or mend the name"),
-        (OBJECT, "s3://tenants/all.json does not exist; create it, or mend the name"),
-        (TABLE, "DynamoDB table 'tenants' does not exist in 123456789012/eu-west-1"),
+        (OBJECT, "the bucket 'tenants' does not exist; create it, or mend the name"),
+        (TABLE, "DynamoDB table 'tenants' does not exist in 123456789012/eu-west-1; create it, or mend"),
     ],
 )
 def test_a_source_that_is_not_there_is_an_error_and_not_empty(world: World, source: Any, words: str) -> None:

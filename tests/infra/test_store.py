@@ -170,7 +170,7 @@ def test_without_versions_it_is_the_etag(world: World) -> None:
     [
         ("s3://policies/empty/", "s3://policies/empty/ holds no policy document"),
         ("s3://policies/live/missing.json", "missing.json|NoSuchKey"),
-        ("s3://nowhere/live/", "NoSuchBucket"),
+        ("s3://nowhere/live/", "the bucket 'nowhere' does not exist"),
     ],
 )
 def test_what_is_not_there_in_s3_is_an_error(world: World, place: str, words: str) -> None:

@@ -217,8 +217,8 @@ def test_mistakes_in_a_target(value: Any, problem: str) -> None:
     [
         ({"min": 11}, ": min 11 is above max 10"),
         ({"down": {**DOWN, "below": 70}}, ": down.below 70 is not under up.above 70"),
-        ({"up": {**UP, "step": 0}}, ".up.step: found 0; a step is at least 1"),
-        ({"up": {**UP, "step": "0%"}}, ".up.step: found 0%; a step is at least 1"),
+        ({"up": {**UP, "step": 0}}, ".up.step: found 0; allowed: a whole number from 1"),
+        ({"up": {**UP, "step": "0%"}}, ".up.step: found 0%; allowed: a whole number from 1"),
         ({"up": {**UP, "below": 3}}, ".up.below: unknown key 'below'"),
         ({"down": {**DOWN, "for": 5}}, ".down.for: found 5; allowed: a whole number followed by"),
         ({"up": {**UP, "cooldown": "0s"}}, ".up.cooldown: found 0s; a cooldown is at least 1s"),

@@ -38,7 +38,7 @@ class Agent(KindModel):
     type = "Test::Agent"
     properties = AgentProperties
     identifier = "AgentName"
-    facts = frozenset({"Waiting"})
+    facts = frozenset({"CreateTime", "Waiting"})
 
 
 class WorkerProperties(Properties):

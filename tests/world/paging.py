@@ -40,9 +40,7 @@ def limited(name: str, params: Params, size: int | None) -> Params:
     """
     if name == "resourcegroupstaggingapi:GetResources":
         # moto ends a page after 100 tags, or at most 500; at AWS only ResourcesPerPage counts unless one asks.
-        # And moto's word for log groups is not AWS's.
-        types = ["logs:loggroup" if one == "logs:log-group" else one for one in params.get("ResourceTypeFilters", ())]
-        params = {"TagsPerPage": 500, **params, **({"ResourceTypeFilters": types} if types else {})}
+        params = {"TagsPerPage": 500, **params}
     limit = LIMITS.get(name)
     if size is None or limit is None or (name == "sqs:ListQueues" and limit not in params) or "InstanceIds" in params:
         return params
