@@ -11,7 +11,7 @@ import os
 import signal
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -44,6 +44,8 @@ class Campaign:
         self.survivors: list[Named] = []
 
     def pytest_runtestloop(self, session: Any) -> bool:
+        if not self._passes(session, lambda: True):
+            raise pytest.UsageError("the tests fail without any mutant")
         for name, mutant in self.chosen:
             verdict = self._verdict(session, import_module(name), mutant)
             self.tried += verdict is not None
@@ -53,13 +55,17 @@ class Campaign:
 
     def _verdict(self, session: Any, module: Any, mutant: Mutant) -> bool | None:
         """Whether it survives; None where it cannot be put in."""
+        return self._passes(session, lambda: install(module, mutant))
+
+    def _passes(self, session: Any, prepare: Callable[[], bool]) -> bool | None:
+        """Whether all tests pass in a process that was prepared so; None where it could not be."""
         sys.stdout.flush()
         child = os.fork()
         if child == 0:
             session.config.pluginmanager.unregister(name="terminalreporter")
             signal.alarm(SECONDS)
             try:
-                os._exit(_run(session) if install(module, mutant) else 2)
+                os._exit(_run(session) if prepare() else 2)
             except BaseException:  # noqa: BLE001 - whatever it is, the mutant was noticed
                 os._exit(1)
         status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])

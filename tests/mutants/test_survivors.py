@@ -270,3 +270,17 @@ def test_one_that_was_born_as_declared_and_is_not_finished_is_no_reason_for_anot
     told = planned(policy, odd)
     assert not told.actions
     assert [trouble.reason for trouble in told.troubles] == ["NotConverging"]
+
+
+def test_what_is_remembered_of_a_key_counts_for_the_very_same_resource_only() -> None:
+    """A rotation wants another resource of the same name once its period has come."""
+    policy = policy_of(queues("q0", properties={"VisibilityTimeout": 30}))
+    one = existing(policy, "q0")
+    seen = Observation((one,), signals=signals(policy))
+    before = decide(policy, seen)
+    assert not plan(policy, (), before, seen, NOW).actions
+    (want,) = before.desired
+    other = replace(want, properties=freeze({**want.properties, "VisibilityTimeout": 60}), spec="")
+    (action,) = plan(policy, (), replace(before, desired=(other,)), seen, NOW).actions
+    assert action.change.properties == {"VisibilityTimeout": 60}
+    assert "setpoint:spec" in action.change.tags
