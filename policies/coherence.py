@@ -15,6 +15,9 @@ from policies.paths import json_path
 from policies.problems import Loc
 from policies.satisfiable import check_conditions_of, check_tags
 
+_MOST_PATHS = 4
+"""Places at which one mistake is shown."""
+
 
 def check_words(clause: PolicyClause, kind: KindModel, loc: Loc) -> Iterator[Problem]:
     """Everything about a policy that its grammar alone cannot refuse."""
@@ -108,8 +111,8 @@ def check_known(clause: PolicyClause, blueprint: Blueprint, loc: Loc) -> Iterato
         place = ("strategy", *where) if where else ("resource", "properties")
         reasons.setdefault(reason, []).append(json_path((*loc, *place)))
     for reason, paths in reasons.items():
-        more = f" (and {len(paths) - 1} more)" if len(paths) > 1 else ""
-        yield Problem(paths[0], reason + more)
+        others = ", ".join(paths[1:_MOST_PATHS]) + (", …" if len(paths) > _MOST_PATHS else "")
+        yield Problem(paths[0], f"{reason} (as at {others})" if others else reason)
 
 
 def _check_identity(clause: PolicyClause, blueprint: Blueprint, loc: Loc) -> Iterator[Problem]:

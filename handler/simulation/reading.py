@@ -136,7 +136,9 @@ def _read_csv(source: str, lines: Iterable[str]) -> Mapping[str, Column]:
                     continue
             place = str(rows.line_num)
             if len(row) != len(names) + 1:
-                draft.wrong(place, f"found {len(row)} cells; expected {len(names) + 1}: a time and {', '.join(names)}")
+                draft.wrong(
+                    place, f"found {len(row)} cells; expected {len(names) + 1}, with commas: a time, {', '.join(names)}"
+                )
                 continue
             for name, cell in zip(names, row[1:], strict=True):
                 if cell.strip():
