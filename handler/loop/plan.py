@@ -5,6 +5,7 @@ Nothing is decided here about limits: that is `guardrails.py`, which sees the wh
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from datetime import datetime
 
 from handler.loop.away import Away
@@ -33,8 +34,16 @@ def plan(policy: Policy, former: tuple[Owner, ...], decision: Decision, seen: Ob
     return Plan(
         actions=tuple(actions),
         troubles=tuple(dict.fromkeys(draft.troubles)),
-        kept=tuple(draft.kept),
+        kept=(*draft.kept, *_unmet(policy, seen)),
         desired=len(decision.desired),
         actual=sum(resource.alive for resource in seen.owned),
         ready=sum(resource.state is State.READY for resource in paired.values()),
     )
+
+
+def _unmet(policy: Policy, seen: Observation) -> Iterator[str]:
+    """The exact names of a `match` that nothing has: most likely they are misspelt, and all looks well."""
+    met = {word for one in seen.owned for word in (one.name, one.id)}
+    for name in dict.fromkeys(name for match in policy.match or () for name in match.names or ()):
+        if name not in met:
+            yield f"{name}: nothing that is matched has this name"

@@ -14,7 +14,19 @@ from policies.action import Verb
 from policies.frozen import freeze
 from policies.identity import CHAIN_STEPS, PENDING, chain, mark, next_tokens
 from policies.world import Resource, State
-from tests.engine.given import NOW, agents, drifted, existing, groups, lines, planned, policy_of, queues, retagged
+from tests.engine.given import (
+    NOW,
+    QUEUE,
+    agents,
+    drifted,
+    existing,
+    groups,
+    lines,
+    planned,
+    policy_of,
+    queues,
+    retagged,
+)
 
 POLICY = policy_of(queues("a", "b", properties={"VisibilityTimeout": 60}))
 A, B = existing(POLICY, "a"), existing(POLICY, "b")
@@ -187,3 +199,13 @@ def test_equal_arguments_give_an_equal_plan_and_order_does_not_matter(owned: lis
 def test_every_resource_has_at_most_one_action(owned: list[Resource]) -> None:
     titles = [action.title for action in planned(GONE, *owned).actions]
     assert len(titles) == len(set(titles))
+
+
+def test_names_that_nothing_has_are_told() -> None:
+    match = {"names": ["there", "nosuch"]}
+    resource = {"type": QUEUE, "match": match, "properties": {"VisibilityTimeout": 45}}
+    policy = policy_of({"name": "two", "resource": resource, "strategy": {"type": "enforce"}})
+    there = Resource(QUEUE, "there", "there", tags=freeze({}), properties=freeze({"VisibilityTimeout": 45}))
+    told = planned(policy, there)
+    assert not told.actions
+    assert told.kept == ("nosuch: nothing that is matched has this name",)
