@@ -53,7 +53,8 @@ class Decision:
     for the reason it gives. With a `pace` removals are a stream, limited per run; without, they are all or nothing.
     With a `grace` the removals are matched resources: each is marked, looks as desired while it is, and is deleted when
     the grace is over. `unmark` are the ids of those whose mark goes, if they have one. `lasting` are the keys of
-    resources that are never replaced, whatever the policy allows, since nothing would make them again.
+    resources that are never replaced, whatever the policy allows, since nothing would make them again. `notes` are told
+    beside the actions.
     """
 
     desired: tuple[Desired, ...] = ()
@@ -65,6 +66,7 @@ class Decision:
     grace: timedelta | None = None
     unmark: frozenset[str] = frozenset()
     lasting: frozenset[str] = frozenset()
+    notes: tuple[str, ...] = ()
 
 
 class Strategy(Grammar, ABC):

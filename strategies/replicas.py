@@ -26,6 +26,7 @@ from policies.grammar import mistake
 from policies.identity import KEY
 from policies.names import Blank
 from policies.numbers.number import AnyNumber, Hold, bounds_of, signals_of, value_of
+from policies.numbers.telling import why
 from policies.strategy import Decision, Pace, Removal, Signal, Strategy, held
 from policies.template import Placeholder
 from policies.world import Observation, Resource, State
@@ -103,6 +104,7 @@ class Replicas(Strategy):
             removals=() if misfit else tuple(sorted(removals, key=lambda removal: _first_to_go(removal.resource))),
             hold=f"not every slot can be rendered: {misfit}" if misfit else None,
             troubles=tuple(_troubles(misfit, doubt, hold)),
+            notes=tuple(f"count: {reason}" for reason in [why(self.count, len(rack.slots), count, seen)] if reason),
             pace=Pace(max(0, self.max_unavailable.of(count) - missing), self.min_lifetime),
         )
 

@@ -14,11 +14,12 @@ from pydantic import Field, ValidationError
 
 from policies.action import Desired, Trouble
 from policies.blueprint import Blueprint, UnfitError, match_scope
-from policies.frozen import Json, freeze, lookup, thaw
+from policies.frozen import NOTHING, Json, freeze, lookup, thaw
 from policies.grammar import nearest
 from policies.kind import KindModel
 from policies.numbers.metric import MetricQuery
 from policies.numbers.number import AnyNumber, Hold, bound, bounds_of, signals_of, value_of
+from policies.numbers.telling import why
 from policies.problems import explain
 from policies.properties import CreateOnly, Shape, WriteOnly
 from policies.strategy import Decision, Signal, Strategy, held
@@ -81,24 +82,25 @@ class Scale(Strategy):
     def decide(self, blueprint: Blueprint, seen: Observation, now: datetime) -> Decision:
         desired: list[Desired] = []
         troubles: list[Trouble] = []
+        notes: list[str] = []
         for resource in sorted(seen.owned, key=lambda resource: resource.id):
             if not resource.alive or resource.properties is None or resource.id in seen.unread:
                 continue  # unknown is not small
             try:
-                wanted = self._wanted(blueprint, resource, seen, now)
+                number = bound(self.to, {"match": match_scope(resource)})
+                present = _present(self.path, resource, blueprint.kind)
+                value = value_of(number, present, seen, now)
+                wanted = blueprint.apply(resource, NOTHING if isinstance(value, Hold) else _nested(self.path, value))
             except (UnfitError, RenderError) as error:
                 troubles.append(Trouble("Degraded", "Unfit", f"{resource.name or resource.id}: {error}"))
                 continue
-            if isinstance(wanted, Hold):
-                troubles.append(held(wanted, f"{self.property_} of {resource.name or resource.id}"))
-                wanted = blueprint.apply(resource)
             desired.append(wanted)
-        return Decision(desired=tuple(desired), removals=(), troubles=tuple(troubles))
-
-    def _wanted(self, blueprint: Blueprint, resource: Resource, seen: Observation, now: datetime) -> Desired | Hold:
-        number = bound(self.to, {"match": match_scope(resource)})
-        value = value_of(number, _present(self.path, resource, blueprint.kind), seen, now)
-        return value if isinstance(value, Hold) else blueprint.apply(resource, _nested(self.path, value))
+            what = f"{self.property_} of {resource.name or resource.id}"
+            if isinstance(value, Hold):
+                troubles.append(held(value, what))
+            elif reason := why(number, present, value, seen):
+                notes.append(f"{what}: {reason}")
+        return Decision(desired=tuple(desired), removals=(), troubles=tuple(troubles), notes=tuple(notes))
 
 
 def _present(path: tuple[str, ...], resource: Resource, kind: KindModel) -> int | None:

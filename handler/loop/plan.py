@@ -34,7 +34,7 @@ def plan(policy: Policy, former: tuple[Owner, ...], decision: Decision, seen: Ob
     return Plan(
         actions=tuple(actions),
         troubles=tuple(dict.fromkeys(draft.troubles)),
-        kept=(*draft.kept, *_unmet(policy, seen)),
+        kept=(*decision.notes, *draft.kept, *_unmet(policy, seen)),
         desired=len(decision.desired),
         actual=sum(resource.alive for resource in seen.owned),
         ready=sum(resource.state is State.READY for resource in paired.values()),
