@@ -43,12 +43,19 @@ class AwsCloud:
         self._paced = paced
         self._pacers: dict[tuple[str, str], Pacer] = {}
         self._scopes: dict[Scope, Aws] = {}
+        self._turns: dict[Scope, Lock] = {}
         self._lock = Lock()
         self.calls = 0
 
     def aws(self, scope: Scope) -> Aws:
-        """The clients of one scope, made once; with a role, again before its credentials end."""
+        """The clients of one scope, made once; with a role, again before its credentials end.
+
+        Each scope has a lock of its own: a role that STS is slow to give holds up nobody else.
+        """
         with self._lock:
+            turn = self._turns.setdefault(scope, Lock())
+            pacer = self._pacers.setdefault((scope.account, scope.region), Pacer()) if self._paced else None
+        with turn:
             known = self._scopes.get(scope)
             if known is None or known.expires_within(RENEW):
                 known = self._scopes[scope] = Aws(
@@ -58,7 +65,7 @@ class AwsCloud:
                     writable=self._writable,
                     credentials=None if scope.role is None else self._credentials(scope),
                     on_call=self._count,
-                    pacer=self._pacers.setdefault((scope.account, scope.region), Pacer()) if self._paced else None,
+                    pacer=pacer,
                 )
             return known
 
