@@ -1,7 +1,8 @@
 """Takes tasks to the pool. Those of one lane go a few at a time, and the pipelines that use it take turns.
 
 A lane is what waits for one documented rate. A task that waits for its turn there keeps a thread of the pool, so a lane
-gets few of them: whoever does not need it goes on, and a policy with a thousand changes does not starve one with two.
+gets few of them, and gives them back after each task: whoever does not need it goes on, and a policy with a thousand
+changes does not starve one with two.
 """
 
 from __future__ import annotations
