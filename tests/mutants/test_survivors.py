@@ -11,6 +11,7 @@ import pytest
 
 from handler.loop.fingerprint import fingerprint
 from handler.loop.guardrails import Guarded, guard, settled, to_tell
+from handler.loop.pairing import pair
 from handler.loop.plan import plan
 from policies.document import Policy
 from policies.frozen import freeze
@@ -284,3 +285,37 @@ def test_what_is_remembered_of_a_key_counts_for_the_very_same_resource_only() ->
     (action,) = plan(policy, (), replace(before, desired=(other,)), seen, NOW).actions
     assert action.change.properties == {"VisibilityTimeout": 60}
     assert "setpoint:spec" in action.change.tags
+
+
+def test_ready_counts_what_works() -> None:
+    policy = policy_of(queues("q0", "q1", "q2"))
+    pending = replace(existing(policy, "q1"), state=State.PENDING)
+    assert planned(policy, existing(policy, "q0"), pending).ready == 1
+
+
+def test_an_instance_keeps_the_mark_of_its_birth_when_only_what_creates_say_has_changed() -> None:
+    clause = agents(1)
+    later = {**clause, "resource": {**clause["resource"], "initial": {"EbsOptimized": True}}}
+    assert not planned(policy_of(later), existing(policy_of(clause), 0)).actions
+
+
+def test_of_two_in_a_slot_the_one_that_is_going_is_not_meant() -> None:
+    policy = policy_of(agents(1))
+    going = existing(policy, 0, minutes=300, id="i-going", state=State.DELETING)
+    stays = retagged(existing(policy, 0, id="i-stays"), spec="v1:old")
+    seen = Observation((going, stays))
+    assert pair(policy, decide(policy, seen), seen) == {0: stays}
+
+
+def test_a_slot_works_where_any_in_it_does() -> None:
+    policy = policy_of(agents(1))
+    both = existing(policy, 0, id="i-1"), existing(policy, 0, id="i-2", state=State.PENDING)
+    pace = decide(policy, Observation(both)).pace
+    assert pace is not None
+    assert pace.disruptions == 1
+
+
+def test_an_age_is_told_in_whole_minutes() -> None:
+    policy = policy_of(agents(0, strategy={"minLifetime": "2h"}))
+    held = approved_by(policy, [existing(policy_of(agents(1)), 0, minutes=119)]).held
+    assert [one.reason for one in held] == ["it is 119 minutes old; minLifetime is 120 minutes"]
