@@ -290,7 +290,14 @@ def test_what_is_remembered_of_a_key_counts_for_the_very_same_resource_only() ->
 def test_ready_counts_what_works() -> None:
     policy = policy_of(queues("q0", "q1", "q2"))
     pending = replace(existing(policy, "q1"), state=State.PENDING)
-    assert planned(policy, existing(policy, "q0"), pending).ready == 1
+    assert planned(policy, existing(policy, "q0"), pending, existing(policy, "q2")).ready == 2
+
+
+def test_what_is_protected_is_not_deleted_and_still_kept_as_declared() -> None:
+    rails = {"protect": {"VisibilityTimeout": 30}}
+    policy = policy_of(queues("q0", properties={"VisibilityTimeout": 45}, guardrails=rails))
+    told = approved_by(policy, [drifted(existing(policy, "q0"), VisibilityTimeout=30)])
+    assert [action.verb.value for action in told.allowed] == ["update"]
 
 
 def test_an_instance_keeps_the_mark_of_its_birth_when_only_what_creates_say_has_changed() -> None:
