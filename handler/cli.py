@@ -1,4 +1,4 @@
-"""The command line: what can be typed. What the commands do is in `looking.py`, `acting.py` and `demo.py`."""
+"""The command line: what can be typed. What it does is in `looking.py`, `acting.py`, `orphaning.py` and `demo.py`."""
 
 from __future__ import annotations
 
@@ -125,9 +125,9 @@ def orphans(
     json: AsJson = False,
 ) -> int:
     """List what policies that are gone left behind."""
-    from handler import acting
+    from handler import orphaning
 
-    return acting.orphans(settings, policies, delete, json)
+    return orphaning.orphans(settings, policies, delete, json)
 
 
 @command

@@ -75,7 +75,6 @@ def _closed(pattern: Pattern, places: set[int]) -> frozenset[int]:
     """The places, and those behind the wildcards that may match nothing."""
     after = set(places)
     for place in places:
-        while place < len(pattern) and pattern[place] == "*":
-            place += 1  # noqa: PLW2901
-            after.add(place)
+        stars = sum(1 for _ in takewhile(lambda token: token == "*", pattern[place:]))
+        after.update(range(place + 1, place + stars + 1))
     return frozenset(after)

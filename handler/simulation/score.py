@@ -15,6 +15,7 @@ from array import array
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from math import isnan
 from statistics import median
 
 from handler.simulation.gauge import Reading
@@ -85,7 +86,7 @@ class Score:
         """Every change, in order."""
         for place, (time, value) in enumerate(zip(self._times, self._values, strict=True)):
             before, after = self._sizes[2 * place], self._sizes[2 * place + 1]
-            yield Change(datetime.fromtimestamp(time, UTC), before, after, None if value != value else value)  # noqa: PLR0124
+            yield Change(datetime.fromtimestamp(time, UTC), before, after, None if isnan(value) else value)
 
     @property
     def change_count(self) -> int:
