@@ -11,8 +11,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from handler.compose import Setpoint, vocabulary
+from handler.loop.acts import failure
 from handler.loop.conductor import InlineExecutor
-from handler.loop.reconcile import failure
 from handler.options import Settings
 from handler.terminal import say
 from infra.aws import THREADS, Aws

@@ -8,6 +8,7 @@ from datetime import datetime
 from functools import partial
 from typing import Any
 
+from handler.loop.acts import Acts
 from handler.loop.churn import Churn
 from handler.loop.cloud import Cloud
 from handler.loop.conductor import Pipeline, Task
@@ -17,9 +18,9 @@ from handler.loop.observe import observe, reads, with_reads
 from handler.loop.plan import plan
 from handler.loop.sense import Senses
 from handler.loop.surveys import Place, Survey
-from policies.action import Action, Outcome, Plan, Result, Trouble, Verb
+from policies.action import Outcome, Plan, Trouble
 from policies.document import Policy
-from policies.errors import ConflictError, ThrottledError, WaitError
+from policies.errors import WaitError
 from policies.identity import Owner, claimed_by
 from policies.names import NamePattern
 from policies.strategy import Decision
@@ -106,7 +107,8 @@ class Reconciler:
         # Whatever is not at rest is looked at again in the next run: done means seen to be done.
         self.policy.blueprint.looked.difference_update(one.seen.id for one in planned.actions if one.seen is not None)
         guarded = guard(self.policy, decision, planned, seen, self.now, self.moment.stop, self.moment.approved)
-        outcomes = yield from self._act(() if self.moment.dry else guarded.allowed)
+        acts = Acts(self.cloud, self._lane(acting=True), self.moment.over, self.moment.announce)
+        outcomes = yield from acts.pipeline(() if self.moment.dry else guarded.allowed)
         troubles = (*planned.troubles, *self.moment.churn.note(outcomes, self.now))
         unread = tuple(self.unread.values())
         return PolicyReport(self.policy, replace(planned, troubles=troubles), guarded, outcomes, unread=unread)
@@ -154,48 +156,5 @@ class Reconciler:
             raise WaitError("the run's time was over before it was read")
         return self.cloud.read(self.policy.scope, one, self.policy.words)
 
-    def _act(self, actions: Sequence[Action]) -> Pipeline[tuple[Outcome, ...]]:
-        """Everything but creates at once; creates in batches of 1, 2, 4, … that stop after one that failed."""
-        creates = [action for action in actions if action.verb is Verb.CREATE]
-        batch = [action for action in actions if action.verb is not Verb.CREATE]
-        outcomes: list[Outcome] = []
-        lane, size, failed = self._lane(acting=True), 1, False
-        while batch or (creates and not failed):
-            first, creates = creates[:size], creates[size:]
-            batch += first
-            futures = yield [Task(partial(self._perform, action), lane=lane) for action in batch]
-            done = [self._outcome(action, future) for action, future in zip(batch, futures, strict=True)]
-            outcomes += done
-            failed = any(one.result is Result.FAILED and one.action.verb is Verb.CREATE for one in done)
-            batch, size = [], size * 2
-        reason = "an earlier create of this run failed; the next run goes on"
-        outcomes += [Outcome(action, Result.UNVISITED, reason) for action in creates]
-        return tuple(outcomes)
-
     def _lane(self, acting: bool) -> Hashable:
         return self.cloud.lane(self.policy.kind.type, self.policy.scope, acting)
-
-    def _perform(self, action: Action) -> Outcome:
-        if self.moment.over():
-            return Outcome(action, Result.UNVISITED, "the run's time was over; the next run goes on")
-        return self.cloud.act(action)
-
-    def _outcome(self, action: Action, future: Any) -> Outcome:
-        error = future.exception()
-        outcome = future.result() if error is None else failure(action, error)
-        self.moment.announce(outcome)
-        return outcome
-
-
-def failure(action: Action, error: BaseException) -> Outcome:
-    """An error as the outcome of its action; a crash is a crash."""
-    if not isinstance(error, Exception):
-        raise error
-    for kind, result in (
-        (WaitError, Result.WAITING),
-        (ConflictError, Result.CONFLICT),
-        (ThrottledError, Result.THROTTLED),
-    ):
-        if isinstance(error, kind):
-            return Outcome(action, result, str(error), error)
-    return Outcome(action, Result.FAILED, str(error), error)

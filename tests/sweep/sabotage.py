@@ -12,8 +12,8 @@ from uuid import uuid4
 import pytest
 
 from handler.loop import conductor, toward
+from handler.loop.acts import Acts
 from handler.loop.away import Away
-from handler.loop.reconcile import Reconciler
 from handler.loop.toward import Toward
 from infra import act
 from infra.aws import Aws
@@ -121,7 +121,7 @@ def _one_for_all(patch: pytest.MonkeyPatch) -> None:
 
 
 def _go_on_after_the_time(patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(Reconciler, "_perform", lambda self, action: self.cloud.act(action))
+    patch.setattr(Acts, "_perform", lambda self, action: self.cloud.act(action))
 
 
 def _turns_by_chance(patch: pytest.MonkeyPatch) -> None:
