@@ -8,6 +8,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
+from handler.ahead import DEFAULT_PREFIX
 from policies.errors import ParseError, Problem
 
 PREFIX = "SETPOINT_"
@@ -26,7 +27,7 @@ class Config(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     bucket: Annotated[str, Field(min_length=3, max_length=63)]
-    prefix: Annotated[str, Field(pattern=r"^([^/].*/)?$")] = "policies/"
+    prefix: Annotated[str, Field(pattern=r"^([^/].*/)?$")] = DEFAULT_PREFIX
     status_prefix: Annotated[str, Field(pattern=r"^([^/].*/)$")] = "status/"
     controller: Annotated[str, Field(pattern=r"^[A-Za-z0-9._-]{1,64}$")] = "setpoint"
     mode: Literal["observe", "enforce"] = "observe"

@@ -45,6 +45,21 @@ class Session(Protocol):
     def client(self) -> Callable[..., Any]: ...
 
 
+class Calls:
+    """Counts API calls, of all threads. For a metric only: a lost increment is no harm."""
+
+    def __init__(self) -> None:
+        self._made = 0
+
+    def __call__(self) -> None:
+        self._made += 1
+
+    def taken(self) -> int:
+        """How many since this was last asked."""
+        made, self._made = self._made, 0
+        return made
+
+
 class Aws:
     """The clients of one scope. `writable=False` gives clients that refuse every call that is not a read."""
 

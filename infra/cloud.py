@@ -8,7 +8,7 @@ from threading import Lock
 
 from infra import act as acting
 from infra import census, sources
-from infra.aws import Aws, Credentials, Session
+from infra.aws import Aws, Calls, Credentials, Session
 from infra.census import Indexed
 from infra.kinds.registry import Kinds
 from infra.metrics import read_metrics
@@ -35,6 +35,7 @@ class AwsCloud:
         endpoint_url: str | None = None,
         writable: bool = True,
         paced: bool = False,
+        calls: Calls | None = None,
     ) -> None:
         self._session = session
         self._kinds = kinds
@@ -45,7 +46,7 @@ class AwsCloud:
         self._scopes: dict[Scope, Aws] = {}
         self._turns: dict[Scope, Lock] = {}
         self._lock = Lock()
-        self.calls = 0
+        self.calls = calls or Calls()
 
     def aws(self, scope: Scope) -> Aws:
         """The clients of one scope, made once; with a role, again before its credentials end.
@@ -64,13 +65,10 @@ class AwsCloud:
                     endpoint_url=self._endpoint_url,
                     writable=self._writable,
                     credentials=None if scope.role is None else self._credentials(scope),
-                    on_call=self._count,
+                    on_call=self.calls,
                     pacer=pacer,
                 )
             return known
-
-    def _count(self) -> None:
-        self.calls += 1  # read for a metric only: a lost increment is no harm
 
     def survey(self, type_: str, scope: Scope, prefixes: Sequence[str]) -> tuple[Resource, ...]:
         return census.survey(self.aws(scope), self._kinds[type_], prefixes)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import TYPE_CHECKING
 
 from botocore.exceptions import (
     BotoCoreError,
@@ -15,7 +16,6 @@ from botocore.exceptions import (
     PartialCredentialsError,
 )
 
-from infra.kinds.kind import Kind
 from policies.errors import (
     AbsentError,
     DeniedError,
@@ -26,6 +26,9 @@ from policies.errors import (
     ThrottledError,
     WaitError,
 )
+
+if TYPE_CHECKING:
+    from infra.kinds.kind import Kind  # and with it the language, which a cold start needs later than S3
 
 THROTTLED = frozenset(
     {

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from handler import app
+from handler import function
 from infra import session
 from tests.world import World
 
@@ -38,7 +38,7 @@ class Deployment:
     def tick(self, remaining: int = 55_000) -> Any:
         self.world.tick_started()
         try:
-            return app.function().tick(self.world.now, lambda: remaining < app.SPARE_MILLISECONDS)
+            return function.deployed().tick(self.world.now, lambda: remaining < function.SPARE_MILLISECONDS)
         finally:
             self.world.advance(minutes=1)
 
@@ -65,9 +65,9 @@ def deployed(world: World, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Captu
         monkeypatch.setenv(name, value)
     monkeypatch.setattr(session, "SdkSession", lambda *_: world.session)
     made = Deployment(world, capsys)
-    stream = app.logger.registered_handler.stream
-    app.logger.registered_handler.setStream(made.logs)
-    app.function.cache_clear()
+    stream = function.logger.registered_handler.stream
+    function.logger.registered_handler.setStream(made.logs)
+    function.deployed.cache_clear()
     yield made
-    app.function.cache_clear()
-    app.logger.registered_handler.setStream(stream)
+    function.deployed.cache_clear()
+    function.logger.registered_handler.setStream(stream)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from handler import app
+from handler import function
 from handler.config import read_config
 from policies.errors import ParseError
 from tests.engine.conftest import BUCKET, ENVIRONMENT, Deployment
@@ -35,6 +35,6 @@ def test_a_warm_function_keeps_its_configuration_and_a_wrong_one_is_tried_again(
 ) -> None:
     monkeypatch.delenv("SETPOINT_BUCKET")
     with pytest.raises(ParseError, match="SETPOINT_BUCKET"):
-        app.function()
+        function.deployed()
     monkeypatch.setenv("SETPOINT_BUCKET", BUCKET)
-    assert app.function() is app.function()
+    assert function.deployed() is function.deployed()

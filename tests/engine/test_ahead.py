@@ -1,0 +1,118 @@
+"""Policies that are fetched ahead of a cold function's first run: used once, while they are news, or not at all."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Iterator
+
+import pytest
+
+from handler import ahead, function
+from handler.ahead import place_of
+from infra import library
+from infra.library import FRESH, Library
+from tests.engine.conftest import BUCKET, ENVIRONMENT, Deployment
+from tests.engine.given import document, queues
+from tests.world import World
+
+PLACE = place_of(BUCKET, "policies/")
+DOCUMENT = document(queues("a"))
+
+
+class Clock:
+    """What the wall clock shows to a library."""
+
+    def __init__(self) -> None:
+        self.now = 1_000.0
+
+    def time(self) -> float:
+        return self.now
+
+
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
+    clock = Clock()
+    monkeypatch.setattr(library, "time", clock)
+    return clock
+
+
+@pytest.fixture
+def begun(deployed: Deployment, clock: Clock) -> Iterator[Library]:
+    deployed.put("one.json", DOCUMENT)
+    library = Library(deployed.world.session, PLACE)
+    library.begin()
+    yield library
+
+
+def lists(world: World) -> int:
+    return len(world.calls(operation="ListObjectsV2"))
+
+
+def test_the_first_run_takes_what_was_fetched_and_the_next_asks_again(deployed: Deployment, begun: Library) -> None:
+    cold = function.deployed(begun)
+    assert cold.setpoint.load()[0].documents[0].name == "one"
+    assert lists(deployed.world) == 1
+    deployed.put("two.json", {**DOCUMENT, "policies": []})
+    assert [one.name for one in cold.setpoint.load()[0].documents] == ["one", "two"]
+    assert lists(deployed.world) == 2
+
+
+@pytest.mark.parametrize("seconds", [FRESH, 3_600, -1])
+def test_what_is_no_news_is_fetched_anew(deployed: Deployment, begun: Library, clock: Clock, seconds: float) -> None:
+    deployed.put("STOP", b"")
+    clock.now += seconds
+    assert begun.load().stopped
+
+
+def test_what_could_not_be_fetched_is_tried_again_and_the_policies_do_not_fail_for_it(
+    deployed: Deployment, clock: Clock
+) -> None:
+    library = Library(deployed.world.session, PLACE)
+    library.begin()  # nothing is there yet, which is an error
+    deployed.put("one.json", DOCUMENT)
+    assert len(library.load().documents) == 1
+
+
+def test_the_calls_that_were_made_ahead_are_counted(deployed: Deployment, begun: Library) -> None:
+    cold = function.deployed(begun)
+    summary = cold.tick(deployed.world.now, lambda: False)
+    assert summary["ApiCalls"] == len(deployed.world.calls())
+    assert summary["Created"] == 1
+
+
+def test_a_cold_function_begins_at_once(deployed: Deployment) -> None:
+    deployed.put("one.json", DOCUMENT)
+    begun = ahead.begin(ENVIRONMENT)
+    assert begun is not None
+    assert begun.load().documents[0].name == "one"
+    assert lists(deployed.world) == 1
+
+
+def test_another_place_than_the_configured_one_does_not_count(deployed: Deployment, clock: Clock) -> None:
+    deployed.put("one.json", DOCUMENT)
+    elsewhere = Library(deployed.world.session, place_of(BUCKET, "elsewhere/"))
+    assert len(function.deployed(elsewhere).setpoint.load()[0].documents) == 1
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"SETPOINT_BUCKET": ""},
+        {"AWS_LAMBDA_INITIALIZATION_TYPE": "provisioned-concurrency"},
+        {"AWS_LAMBDA_INITIALIZATION_TYPE": "snap-start"},
+    ],
+    ids=str,
+)
+def test_nothing_is_fetched_ahead_where_no_run_follows_at_once(deployed: Deployment, change: dict[str, str]) -> None:
+    assert ahead.begin({**ENVIRONMENT, **change}) is None
+    assert not deployed.world.calls(operation="ListObjectsV2")
+
+
+def test_it_is_light() -> None:
+    """Whatever is imported before the first call makes every cold start later."""
+    code = "import handler.ahead, json, sys; print(json.dumps(sorted(sys.modules)))"
+    answer = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    heavy = {"pydantic", "aws_lambda_powertools", "policies.grammar", "policies.parse", "infra.kinds.kind", "boto3"}
+    assert not heavy & set(json.loads(answer.stdout))
