@@ -10,7 +10,7 @@ from pydantic import ValidationError
 
 from policies.action import Desired
 from policies.drift import hash_of
-from policies.frozen import NOTHING, Json, freeze, merge, thaw
+from policies.frozen import NOTHING, Json, merge, thaw, view
 from policies.items import WHOLE
 from policies.kind import KindModel
 from policies.problems import summary
@@ -37,7 +37,7 @@ class Blueprint:
         Raises UnfitError where a placeholder has no value or the result is not legal for the kind.
         """
         declared, initial = self._legal(self.properties, scope), self._legal(self.initial, scope)
-        wrong = self.kind.check(merge(initial, declared))
+        wrong = self.kind.check(merge(initial, declared) if initial else declared)
         if wrong:
             raise UnfitError(wrong)
         return self._desired(key, declared, initial)
@@ -105,9 +105,11 @@ class Blueprint:
     def _look(self, extra: Template, scope: Mapping[str, Json]) -> tuple[Mapping[str, Json], Mapping[str, str]]:
         """Properties and tags of a matched resource."""
         declared = merge(self._legal(self.properties, scope), self._legal(extra, scope))
-        return freeze(self.kind.without_tags(declared)), freeze(self.kind.declared_tags(declared))
+        return self.kind.without_tags(declared), view(self.kind.declared_tags(declared))
 
     def _legal(self, template: Template, scope: Mapping[str, Json]) -> Mapping[str, Json]:
+        if not template:
+            return NOTHING
         try:
             rendered: Mapping[str, Json] = render(template, scope)
         except RenderError as error:
@@ -124,9 +126,9 @@ class Blueprint:
         desired = Desired(
             key=key or name or "",
             name=name,
-            properties=freeze(self.kind.without_tags(declared)),
-            tags=freeze(tags),
-            initial=freeze(self.kind.without_tags(initial)),
+            properties=self.kind.without_tags(declared),
+            tags=view(tags),
+            initial=self.kind.without_tags(initial),
         )
         return replace(desired, spec=hash_of(self.kind, desired))
 

@@ -26,7 +26,7 @@ def spec_of(kind: KindModel, desired: Desired) -> str:
 
 def hash_of(kind: KindModel, desired: Desired) -> str:
     """The spec hash, made anew."""
-    hidden = {word for word in desired.properties if kind.shape.inner(word).has(WriteOnly)}
+    hidden = kind.write_only & desired.properties.keys()
     shown = {word: value for word, value in desired.properties.items() if word not in hidden}
     return spec_hash(shown, desired.tags, {word: desired.properties[word] for word in hidden})
 

@@ -21,12 +21,22 @@ def nothing() -> Mapping[str, Json]:
 _SCALARS = frozenset({str, int, float, bool, type(None)})
 
 
+def is_scalar(value: Json) -> bool:
+    """Whether there is nothing inside: asked first, since most values are."""
+    return type(value) in _SCALARS
+
+
+def view(values: dict[str, Json]) -> Mapping[str, Json]:
+    """A mapping of values that are frozen already; nobody else may hold the dict."""
+    return MappingProxyType(values)
+
+
 def freeze(value: Json) -> Json:
     """The same value, unchangeable all the way down."""
-    if type(value) in _SCALARS:
+    if is_scalar(value):
         return value
     if isinstance(value, Mapping):
-        return MappingProxyType({key: freeze(item) for key, item in value.items()})
+        return view({key: item if type(item) in _SCALARS else freeze(item) for key, item in value.items()})
     if isinstance(value, list | tuple):
         return tuple(freeze(item) for item in value)
     return value
@@ -34,10 +44,10 @@ def freeze(value: Json) -> Json:
 
 def thaw(value: Json) -> Json:
     """The same value as plain dicts and lists, for whoever insists on them (JSON, botocore, pydantic)."""
-    if type(value) in _SCALARS:
+    if is_scalar(value):
         return value
     if isinstance(value, Mapping):
-        return {key: thaw(item) for key, item in value.items()}
+        return {key: item if type(item) in _SCALARS else thaw(item) for key, item in value.items()}
     if isinstance(value, list | tuple):
         return [thaw(item) for item in value]
     return value

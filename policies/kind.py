@@ -12,8 +12,8 @@ from pydantic import create_model
 from pydantic.fields import FieldInfo
 
 from policies.diff import Difference
-from policies.frozen import NOTHING, Json
-from policies.properties import CreateOnly, Name, PropertyModel, Shape, shape_of
+from policies.frozen import Json, view
+from policies.properties import CreateOnly, Name, PropertyModel, Shape, WriteOnly, shape_of
 from policies.world import Resource
 
 
@@ -86,6 +86,11 @@ class KindModel:
         """The identity that the properties spell, or None for a nameless kind."""
         return "/".join(str(properties[word]) for word in self.identifiers) if self.named else None
 
+    @cached_property
+    def write_only(self) -> frozenset[str]:
+        """The properties that the service never shows."""
+        return frozenset(word for word in self.properties.model_fields if self.shape.inner(word).has(WriteOnly))
+
     def create_only(self, word: str) -> bool:
         return self.shape.inner(word).has(CreateOnly)
 
@@ -101,7 +106,7 @@ class KindModel:
         return {tag["Key"]: tag["Value"] for tag in tags}
 
     def without_tags(self, properties: Mapping[str, Json]) -> Mapping[str, Json]:
-        return {word: value for word, value in properties.items() if word != self.tag_property} or NOTHING
+        return view({word: value for word, value in properties.items() if word != self.tag_property})
 
     def single_call(self, desired: Mapping[str, Json]) -> bool:
         """Whether one create call does everything that is declared; else the spec stays `pending` until it is done."""

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from policies.frozen import Json, freeze, lookup
+from policies.frozen import Json, freeze, is_scalar, lookup, view
 from policies.grammar import brief
 
 _PLACEHOLDER = re.compile(r"\$\$\{|\$\{([^{}]*)\}|\$\{")
@@ -55,7 +55,7 @@ def compile_template(value: Json) -> Template:
     if isinstance(value, str):
         return _compile_text(value)
     if isinstance(value, Mapping):
-        return freeze({key: compile_template(item) for key, item in value.items()})
+        return view({key: compile_template(item) for key, item in value.items()})
     if isinstance(value, list | tuple):
         return tuple(compile_template(item) for item in value)
     return value
@@ -116,24 +116,24 @@ def leaves(template: Template) -> Iterator[Json]:
 
 def render(template: Template, scope: Scope) -> Json:
     """The template with every placeholder replaced; raises RenderError naming the one that has no value."""
-    return map_leaves(template, lambda leaf: _render_leaf(leaf, scope))
+    if is_scalar(template):
+        return template
+    if isinstance(template, Placeholder):
+        return _value(template, scope)
+    if isinstance(template, Text):
+        return "".join(part if isinstance(part, str) else spell(_value(part, scope), part) for part in template.parts)
+    if isinstance(template, tuple):
+        return tuple([render(item, scope) for item in template])
+    return view({key: item if is_scalar(item) else render(item, scope) for key, item in template.items()})
 
 
 def map_leaves(template: Template, change: Callable[[Json], Json]) -> Json:
-    """The same tree with every leaf changed."""
+    """The same tree with every leaf changed to something frozen."""
     if isinstance(template, Mapping):
-        return freeze({key: map_leaves(item, change) for key, item in template.items()})
+        return view({key: map_leaves(item, change) for key, item in template.items()})
     if isinstance(template, tuple):
         return tuple(map_leaves(item, change) for item in template)
     return change(template)
-
-
-def _render_leaf(leaf: Json, scope: Scope) -> Json:
-    if isinstance(leaf, Placeholder):
-        return _value(leaf, scope)
-    if isinstance(leaf, Text):
-        return "".join(part if isinstance(part, str) else spell(_value(part, scope), part) for part in leaf.parts)
-    return leaf
 
 
 def _value(placeholder: Placeholder, scope: Scope) -> Json:

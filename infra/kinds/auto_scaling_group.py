@@ -23,7 +23,7 @@ from infra.kinds.auto_scaling_group_properties import (
 from infra.kinds.kind import Kind
 from policies.action import Change, Desired, Progress
 from policies.errors import RefusedError
-from policies.frozen import NOTHING, Json, freeze, merge
+from policies.frozen import NOTHING, Json, freeze, merge, view
 from policies.world import Resource, State
 
 _TARGETS_A_CALL = 10
@@ -106,7 +106,7 @@ class AutoScalingGroup(Kind):
         if not tags:
             return rest
         flags = {tag["Key"]: tag["PropagateAtLaunch"] for tag in tags}
-        return {**rest, "TagsAtLaunch": {**(rest.get("TagsAtLaunch") or {}), **flags}}
+        return view({**rest, "TagsAtLaunch": view({**(rest.get("TagsAtLaunch") or {}), **flags})})
 
     def single_call(self, desired: Mapping[str, Json]) -> bool:
         return not desired.get("SuspendedProcesses")
