@@ -15,11 +15,12 @@ from handler.loop.acts import failure
 from handler.loop.conductor import InlineExecutor
 from handler.options import Settings
 from handler.terminal import say
-from infra.aws import THREADS, Aws
+from infra.aws import Aws
 from infra.cloud import AwsCloud
 from infra.kinds.registry import KINDS
 from infra.session import UNKNOWN, connect, region_of, whoami
 from infra.store import STOP, Shelf, load
+from infra.transport import THREADS
 from policies.action import Action, Outcome
 from policies.errors import SetpointError
 from policies.estate import Estate, parse_estate

@@ -16,11 +16,9 @@ from typing import Any, Protocol
 from botocore.config import Config
 
 from infra.pace import Pacer
+from infra.transport import CONNECT_SECONDS, READ_SECONDS, THREADS
 from policies.errors import RefusedError
 from policies.world import Scope
-
-THREADS = 16
-"""Connections that a client keeps: as many as the pool has threads. More gain nothing (600 calls a second and core)."""
 
 _READS = re.compile(r"(Get|List|Describe|Head|BatchGet|Scan|Query|AssumeRole)")
 
@@ -119,8 +117,8 @@ class Aws:
             aws_session_token=keys and keys.token,
             config=Config(
                 retries={"mode": "standard", "total_max_attempts": 3},
-                connect_timeout=3,
-                read_timeout=15,
+                connect_timeout=CONNECT_SECONDS,
+                read_timeout=READ_SECONDS,
                 max_pool_connections=THREADS,
                 user_agent_extra="setpoint",
             ),

@@ -12,9 +12,11 @@ from typing import Any
 
 import botocore.session
 from botocore.exceptions import BotoCoreError, ProfileNotFound
+from botocore.httpsession import get_cert_path
 
 from infra.aws import Aws, Session
 from infra.refusals import translated
+from infra.transport import Transport
 from policies.errors import SenseError
 from policies.world import Scope
 
@@ -23,14 +25,16 @@ UNKNOWN = "000000000000"
 
 
 class SdkSession:
-    """Makes one client at a time: a session is not thread-safe, its clients are."""
+    """Makes one client at a time: a session is not thread-safe, its clients are. All share one transport."""
 
     def __init__(self, profile: str | None = None, region: str | None = None) -> None:
-        self._session = botocore.session.Session(profile=profile)
-        self._session.get_scoped_config()  # raises where the profile is not there; later it would be in a client
+        sdk: Any = botocore.session.Session(profile=profile)
+        sdk.get_scoped_config()  # raises where the profile is not there; later it would be in a client
         if region is not None:
-            self._session.set_config_variable("region", region)
-        self._lock = Lock()
+            sdk.set_config_variable("region", region)
+        bundle = sdk.get_config_variable("ca_bundle") or get_cert_path(True)
+        sdk.register("before-send", Transport(str(bundle)).send)
+        self._session, self._lock = sdk, Lock()
 
     @property
     def region_name(self) -> str | None:
