@@ -15,7 +15,6 @@ from handler.compose import vocabulary
 from handler.loop.guardrails import guard
 from handler.loop.observe import observe, reads
 from handler.loop.plan import plan
-from handler.loop.surveys import names_of
 from policies.document import Policy
 from policies.drift import own
 from policies.parse import parse_document
@@ -52,14 +51,13 @@ class Core:
 
     def __init__(self, strategy: str) -> None:
         self.policy = _policy(CLAUSES[strategy])
-        self._names = names_of(self.policy)
         self._signals = {one.signal_key: _items() for one in self.policy.strategy.signals()}
         self._census = list(_groups() if self.policy.match else _owned(self.policy, self._signals))
 
     def stages(self) -> dict[str, float]:
         """CPU milliseconds of each stage of one pass, in which nothing is found to do."""
         policy, taken = self.policy, {}
-        seen = _timed(taken, "observe", lambda: observe(policy, (), self._names, self._census, self._signals))
+        seen = _timed(taken, "observe", lambda: observe(policy, (), self._census, self._signals))
         decision = _timed(taken, "decide", lambda: policy.strategy.decide(policy.blueprint, seen, NOW))
         _timed(taken, "reads", lambda: tuple(reads(policy, decision, seen, self._census, NOW)))
         planned = _timed(taken, "plan", lambda: plan(policy, (), decision, seen, NOW))

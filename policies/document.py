@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import timedelta
+from functools import cached_property
 from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BeforeValidator, Field, PlainValidator
@@ -18,6 +19,8 @@ from policies.grammar import Dispatch, Grammar, Some, brief, mistake
 from policies.identity import Owner
 from policies.kind import KindModel
 from policies.match import Match, Matches
+from policies.names import NamePattern
+from policies.naming import name_pattern
 from policies.strategy import Strategy
 from policies.world import Scope
 
@@ -180,6 +183,13 @@ class Policy:
         asked = (*self.guardrails.protect, *self.guardrails.delete_if, *self.strategy.extra_leaves())
         declared = (*self.blueprint.properties, *self.blueprint.initial)
         return frozenset((*declared, *(word.partition(".")[0] for word in asked)))
+
+    @cached_property
+    def names(self) -> NamePattern | None:
+        """The names that it could give; None where it creates nothing or nothing has a name."""
+        if self.match is not None or not self.kind.named or not self.blueprint.properties:
+            return None
+        return name_pattern(self.blueprint, self.strategy)
 
     @property
     def wanted(self) -> bool:

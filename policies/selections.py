@@ -17,7 +17,6 @@ from policies.kind import KindModel
 from policies.leaves import TAGS, Leaf, leaf_at, related, told_values
 from policies.match import Match
 from policies.names import NamePattern
-from policies.naming import name_pattern
 from policies.template import Template
 from policies.wildcards import common_start
 
@@ -66,8 +65,7 @@ def owned_selection(policy: Policy, kept: Mapping[Leaf, Template]) -> Selection:
     owners = tuple(str(owner) for owner in (policy.owner, *policy.formerly))
     told = told_values(kept, policy.kind)
     demands = (Demand(path, Condition(Test.EQUAL, value)) for path, value in told.items())
-    pattern = name_pattern(policy.blueprint, policy.strategy) if policy.kind.named else None
-    return Selection((Demand(_OWNER, Condition(Test.ONE_OF, owners)), *demands), (), pattern)
+    return Selection((Demand(_OWNER, Condition(Test.ONE_OF, owners)), *demands), (), policy.names)
 
 
 def matched_selections(policy: Policy, reaches_owned: bool) -> tuple[Selection, ...]:

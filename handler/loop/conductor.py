@@ -23,12 +23,14 @@ R = TypeVar("R")
 class Task:
     """One thing to do on the pool; tasks with the same key are done once and shared.
 
-    Tasks of one `lane` wait for the same documented rate (`handler/loop/lanes.py`).
+    Tasks of one `lane` wait for the same documented rate (`handler/loop/lanes.py`). One that is not `awaited` is only
+    begun: whoever needs it asks for it again by its key, and what nobody asked for until the end is dropped.
     """
 
     call: Callable[[], Any]
     key: Hashable = None
     lane: Hashable = None
+    awaited: bool = True
 
 
 Futures: TypeAlias = list["Future[Any]"]
@@ -56,6 +58,7 @@ class _Conductor:
     def __init__(self, executor: Executor, count: int) -> None:
         self._lanes = Lanes(executor)
         self._shared: dict[Hashable, Future[Any]] = {}
+        self._begun: list[Future[Any]] = []
         self._done: SimpleQueue[tuple[int, Futures]] = SimpleQueue()
         self._results: list[Any] = [None] * count
 
@@ -64,6 +67,8 @@ class _Conductor:
         while going:
             place, futures = self._done.get()
             going -= not self._step(place, pipelines[place], futures)
+        for future in self._begun:
+            future.cancel()
         return self._results
 
     def _step(self, place: int, pipeline: Pipeline[R], futures: Futures | None) -> bool:
@@ -81,8 +86,10 @@ class _Conductor:
 
     def _submit(self, place: int, tasks: Sequence[Task]) -> None:
         futures = [self._future(place, task) for task in tasks]
-        countdown = _Countdown(len(futures) + 1, lambda: self._done.put((place, futures)))
-        for future in futures:
+        awaited = [future for task, future in zip(tasks, futures, strict=True) if task.awaited]
+        self._begun += (future for task, future in zip(tasks, futures, strict=True) if not task.awaited)
+        countdown = _Countdown(len(awaited) + 1, lambda: self._done.put((place, futures)))
+        for future in awaited:
             future.add_done_callback(countdown)
         countdown()
 

@@ -13,7 +13,7 @@ from policies.drift import spec_of
 from policies.frozen import freeze
 from policies.identity import SPEC, Owner, claimed_by, marked_at, proves
 from policies.match import selects
-from policies.names import NamePattern, renders
+from policies.names import renders
 from policies.strategy import Decision
 from policies.world import Observation, Resource
 
@@ -23,7 +23,6 @@ TICK = timedelta(minutes=1)
 def observe(
     policy: Policy,
     former: tuple[Owner, ...],
-    names: NamePattern | None,
     census: Sequence[Resource],
     signals: Mapping[str, Any],
     unread: frozenset[str] = frozenset(),
@@ -35,7 +34,7 @@ def observe(
         return Observation(owned=chosen, left=_left(policy, census), unread=unread, signals=signals)
     owners = (policy.owner, *former)
     owned = {one.id: one for one in census if one.tags and any(proves(one, owner) for owner in owners)}
-    rest = [one for one in census if one.id not in owned]
+    rest, names = [one for one in census if one.id not in owned], policy.names
     strangers = {one.name: one for one in rest if one.name and names is not None and renders(names, one.name)}
     if not policy.kind.named:
         strangers = {one.token: one for one in rest if one.alive and one.token}
@@ -68,7 +67,7 @@ def reads(
 
     `thorough`: it is everybody's turn.
     """
-    every = TICK if thorough or policy.strategy.looks_every_run else policy.clause.drift_check
+    every = _how_often(policy, thorough)
     if policy.match is not None:
         yield from _matched(policy, decision, census, every, now)
         return
@@ -83,6 +82,26 @@ def reads(
     ]
     chosen |= {one.id: one.with_tags(None) for one in strangers}
     yield from chosen.values()
+
+
+def reads_ahead(
+    policy: Policy, surveyed: Sequence[Resource], now: datetime, thorough: bool = False
+) -> Iterator[Resource]:
+    """Those of a list, still without tags, that `reads` will name as well if they turn out to be the policy's own.
+
+    They have a name that it wants whatever the signals say, and it is their turn.
+    """
+    names = policy.names.names if policy.names is not None and policy.wanted else None
+    if names is None or policy.kind.complete_survey:
+        return
+    every = _how_often(policy, thorough)
+    for one in surveyed:
+        if one.tags is None and one.alive and one.name in names and its_turn(one, every, now):
+            yield one
+
+
+def _how_often(policy: Policy, thorough: bool) -> timedelta:
+    return TICK if thorough or policy.strategy.looks_every_run else policy.clause.drift_check
 
 
 def _due(policy: Policy, resource: Resource, spec: str, every: timedelta, now: datetime) -> bool:

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from handler.loop.cloud import Cloud
 from handler.loop.conductor import Pipeline, Task
 from handler.loop.reconcile import Moment, PolicyReport, Reconciler
-from handler.loop.surveys import Place, Survey, names_of
+from handler.loop.surveys import Place, Survey
 from policies.blueprint import Blueprint
 from policies.document import Policy, PolicyClause, ResourceClause
 from policies.estate import Estate
@@ -46,7 +46,7 @@ def orphans(
             ghost = _ghost(estate, kinds[type_], Owner(controller, policy), scope, left, delete)
             prefix = common_start(one.name or "" for one in left)
             surveys = {(type_, scope): Survey((prefix,), whole_index=False)}
-            reports.append((yield from Reconciler(ghost, (), None, surveys, cloud, moment).pipeline()))
+            reports.append((yield from Reconciler(ghost, (), surveys, cloud, moment).pipeline()))
     return tuple(report for report in reports if report.plan.actual)
 
 
@@ -92,9 +92,8 @@ def _ghost(
 
 def _patterns(estate: Estate, kind: KindModel, scope: Scope) -> Iterator[NamePattern]:
     for policy in estate.policies:
-        names = names_of(policy) if (policy.kind.type, policy.scope) == (kind.type, scope) else None
-        if names is not None:
-            yield names
+        if (policy.kind.type, policy.scope) == (kind.type, scope) and policy.names is not None:
+            yield policy.names
 
 
 def scopes(estate: Estate, home: Scope) -> Iterator[Scope]:

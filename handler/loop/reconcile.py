@@ -14,7 +14,7 @@ from handler.loop.cloud import Cloud
 from handler.loop.conductor import Pipeline, Task
 from handler.loop.guardrails import Guarded, guard, to_tell
 from handler.loop.metrics import Batches, Metrics
-from handler.loop.observe import observe, reads, with_reads
+from handler.loop.observe import observe, reads, reads_ahead, with_reads
 from handler.loop.plan import plan
 from handler.loop.sense import Senses
 from handler.loop.surveys import Place, Survey
@@ -22,7 +22,6 @@ from policies.action import Outcome, Plan, Trouble
 from policies.document import Policy
 from policies.errors import WaitError
 from policies.identity import Owner, claimed_by
-from policies.names import NamePattern
 from policies.strategy import Decision
 from policies.world import Observation, Resource
 
@@ -66,7 +65,6 @@ class Reconciler:
 
     policy: Policy
     former: tuple[Owner, ...]
-    names: NamePattern | None
     surveys: Mapping[Place, Survey]
     cloud: Cloud
     moment: Moment
@@ -75,6 +73,7 @@ class Reconciler:
 
     def __post_init__(self) -> None:
         self.unread: dict[str, Exception] = {}
+        self._begun: dict[str, Task] = {}
 
     def pipeline(self) -> Pipeline[PolicyReport]:
         """Sense, decide, look closer, plan, guard, act."""
@@ -82,7 +81,7 @@ class Reconciler:
             return PolicyReport(self.policy, unvisited=self.policy.clause.mode != "paused")
         metrics = Metrics(self.cloud, self.now, self.batches)
         senses = Senses(self.policy, self.policy.formerly, self.surveys, self.cloud, metrics)
-        census = yield from senses.census()
+        census = yield from senses.census(self._ahead)
         doubt = self._whose(census)
         if doubt:
             return PolicyReport(self.policy, Plan(troubles=(doubt,)))
@@ -126,7 +125,7 @@ class Reconciler:
         return self.moment.now
 
     def _observe(self, census: Sequence[Resource], signals: Mapping[str, Any]) -> Observation:
-        return observe(self.policy, self.former, self.names, census, signals, frozenset(self.unread))
+        return observe(self.policy, self.former, census, signals, frozenset(self.unread))
 
     def _decide(self, seen: Observation) -> Decision:
         if not self.policy.wanted:
@@ -138,18 +137,31 @@ class Reconciler:
         if not wanted:
             return census
         lane = self._lane(acting=False)
-        futures = yield [Task(partial(self._read, one), lane=lane) for one in wanted]
+        begun = {one.id: self._begun.pop(one.id) for one in wanted if one.tags is not None and one.id in self._begun}
+        futures = yield [begun.get(one.id) or Task(partial(self._read, one), lane=lane) for one in wanted]
         fresh: dict[str, Resource | None] = {}
         for one, future in zip(wanted, futures, strict=True):
             error = future.exception()
             if error is None:
-                fresh[one.id] = future.result()
+                found: Resource | None = future.result()
+                fresh[one.id] = found.with_tags(one.tags) if found is not None and one.id in begun else found
                 self.policy.blueprint.looked.add(one.id)
             elif isinstance(error, Exception):
                 self.unread[one.id] = error
             else:
                 raise error
         return with_reads(census, fresh)
+
+    def _ahead(self, surveyed: Sequence[Resource]) -> Sequence[Task]:
+        """The deep reads that can begin before the tag index is there; its tags are put in afterwards.
+
+        Not where they would wait for a documented rate: there every call counts.
+        """
+        if self._lane(acting=False) is None and not self.moment.over():
+            for one in reads_ahead(self.policy, surveyed, self.now, self.moment.thorough):
+                key = ("ahead", self.policy.scope, self.policy.name, one.id)
+                self._begun[one.id] = Task(partial(self._read, one.with_tags({})), key)
+        return tuple(self._begun.values())
 
     def _read(self, one: Resource) -> Resource | None:
         if self.moment.over():

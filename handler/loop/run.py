@@ -16,7 +16,7 @@ from handler.loop.conductor import Pipeline, conduct
 from handler.loop.metrics import plan_metrics
 from handler.loop.orphans import orphans, scopes
 from handler.loop.reconcile import Moment, PolicyReport, Reconciler
-from handler.loop.surveys import names_of, plan_surveys
+from handler.loop.surveys import plan_surveys
 from policies.action import Result
 from policies.document import Policy
 from policies.errors import ConflictError
@@ -40,12 +40,9 @@ class RunReport:
 def run(estate: Estate, vocabulary: Vocabulary, cloud: Cloud, executor: Executor, moment: Moment) -> RunReport:
     """One run over every policy that may act; the order rotates with the minute, so that nobody starves."""
     policies = rotate([policy for policy in estate.policies if policy.name not in estate.conflicts], moment.now)
-    names = {id(policy): names_of(policy) for policy in policies}
-    surveys, batches = plan_surveys(policies, names), plan_metrics(policies)
+    surveys, batches = plan_surveys(policies), plan_metrics(policies)
     pipelines: list[Pipeline[Any]] = [
-        Reconciler(
-            policy, estate.former_owners(policy), names[id(policy)], surveys, cloud, moment, batches, estate.complete
-        ).pipeline()
+        Reconciler(policy, estate.former_owners(policy), surveys, cloud, moment, batches, estate.complete).pipeline()
         for policy in policies
     ]
     for scope in scopes(estate, Scope(vocabulary.account, vocabulary.region)):

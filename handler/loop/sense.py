@@ -5,8 +5,8 @@ Everything here is asked once per run, however many policies ask it: tasks with 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -28,6 +28,9 @@ from policies.world import Observation, Resource
 Asked = tuple[str, Survey, frozenset[str]]
 """A type, how it was surveyed, and the further names that were."""
 
+Ahead = Callable[[Sequence[Resource]], Sequence[Task]]
+"""What may begin as soon as a list is there."""
+
 
 @dataclass(frozen=True)
 class Senses:
@@ -39,15 +42,20 @@ class Senses:
     cloud: Cloud
     metrics: Metrics
 
-    def census(self) -> Pipeline[Sequence[Resource]]:
+    def census(self, ahead: Ahead) -> Pipeline[Sequence[Resource]]:
         """Everything of the policy's type that may concern it, and certainly everything that it owns.
 
+        The tag index comes page by page. While it does, what the list suggests is begun (`ahead`).
         What it owns may have other names than it gives now (the items or the template were edited): where the tag
         index knows of such, they are surveyed too.
         """
         type_, scope = self.policy.kind.type, self.policy.scope
         survey = self.surveys[type_, scope]
-        surveyed, indexed = yield (self._survey(type_, survey.prefixes), self._index(type_, survey))
+        listing, indexing = self._survey(type_, survey.prefixes), self._index(type_, survey)
+        surveyed, indexed = yield (listing, replace(indexing, awaited=False))
+        if not indexed.done():
+            yield [replace(task, awaited=False) for task in ahead(surveyed.result())]
+            (indexed,) = yield (indexing,)
         found, index, missed = surveyed.result(), indexed.result(), set[str]()
         if self.policy.match is None and self.policy.kind.named:
             (claimed,) = yield (Task(partial(self.cloud.owners, index), ("owners", scope)),)

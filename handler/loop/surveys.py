@@ -7,8 +7,6 @@ from dataclasses import dataclass
 
 from policies.document import Policy
 from policies.identity import Owner, claimed_by
-from policies.names import NamePattern
-from policies.naming import name_pattern
 from policies.world import Resource, Scope
 
 MOST_PREFIXES = 5
@@ -26,28 +24,21 @@ class Survey:
 Place = tuple[str, Scope]
 
 
-def plan_surveys(policies: Sequence[Policy], names: Mapping[int, NamePattern | None]) -> Mapping[Place, Survey]:
+def plan_surveys(policies: Sequence[Policy]) -> Mapping[Place, Survey]:
     """The surveys that these policies need, by type and scope."""
     wanted: dict[Place, set[str]] = {}
     whole: set[Place] = set()
     for policy in policies:
         place = (policy.kind.type, policy.scope)
-        wanted.setdefault(place, set()).update(_prefixes(policy, names[id(policy)]))
+        wanted.setdefault(place, set()).update(_prefixes(policy))
         if policy.match is not None:
             whole.add(place)
     return {place: Survey(shortest(prefixes), place in whole) for place, prefixes in wanted.items()}
 
 
-def names_of(policy: Policy) -> NamePattern | None:
-    """The names that a policy could give; None where it creates nothing or nothing has a name."""
-    if policy.match is not None or not policy.kind.named or not policy.blueprint.properties:
-        return None
-    return name_pattern(policy.blueprint, policy.strategy)
-
-
-def _prefixes(policy: Policy, names: NamePattern | None) -> set[str]:
+def _prefixes(policy: Policy) -> set[str]:
     if policy.match is None:
-        return {"" if names is None else names.prefix}
+        return {"" if policy.names is None else policy.names.prefix}
     found: set[str] = set()
     for match in policy.match:
         found |= set(match.names) if match.names is not None else {match.name_prefix or ""}

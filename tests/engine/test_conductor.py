@@ -6,6 +6,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Executor, ThreadPoolExecutor
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -166,3 +167,39 @@ def test_a_pool_and_one_inline_worker_give_the_same(plans: list[Any]) -> None:
 
     with ThreadPoolExecutor(3) as pool:
         assert results(pool) == results(InlineExecutor()) == results(InlineExecutor())
+
+
+def test_what_is_not_awaited_holds_up_nobody_and_its_key_finds_it() -> None:
+    gate = threading.Event()
+
+    def patient() -> Pipeline[Any]:
+        slow = Task(lambda: gate.wait(5), "slow")
+        begun, quick = yield [replace(slow, awaited=False), number(1)]
+        early = begun.done()
+        gate.set()
+        (found,) = yield [slow]
+        return early, quick.result(), found is begun, found.result()
+
+    with ThreadPoolExecutor(2) as executor:
+        assert conduct([patient()], executor) == [(False, 1, True, True)]
+
+
+def test_what_nobody_asked_for_until_the_end_is_dropped() -> None:
+    runs, gate = [], threading.Event()
+
+    def hasty() -> Pipeline[int]:
+        yield [Task(gate.wait, awaited=False), *(Task(lambda: runs.append(1), awaited=False) for _ in range(9))]
+        return 1
+
+    with ThreadPoolExecutor(1) as executor:
+        assert conduct([hasty()], executor) == [1]
+        gate.set()
+    assert runs == []
+
+
+def test_the_failure_of_what_is_not_awaited_is_nobodys(executor: Executor) -> None:
+    assert conduct([asking([number(1)]), _begins(lambda: fail(Mishap()))], executor) == [[1], None]
+
+
+def _begins(call: Callable[[], Any]) -> Pipeline[None]:
+    yield [Task(call, awaited=False)]

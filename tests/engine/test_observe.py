@@ -12,7 +12,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from handler.loop.observe import its_turn, observe, reads, with_reads
-from handler.loop.surveys import names_of
 from policies.document import Policy
 from policies.identity import Owner
 from policies.world import Observation, Resource, State
@@ -43,7 +42,7 @@ def stranger(name: str, tags: Any = None) -> Resource:
 
 
 def seen(policy: Policy, *census: Resource, former: tuple[Owner, ...] = ()) -> Observation:
-    return observe(policy, former, names_of(policy), census, signals(policy))
+    return observe(policy, former, census, signals(policy))
 
 
 @pytest.mark.parametrize(
