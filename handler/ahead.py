@@ -1,4 +1,4 @@
-"""Asks S3 for the policies as soon as a cold function can: importing the rest takes as long as the answer.
+"""Asks what every run asks first, as soon as a cold function can: importing the rest takes as long as the answers.
 
 `handler/app.py` begins with it. It imports little: neither pydantic nor the language.
 """
@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from contextlib import suppress
 
-from infra.library import Library
+from infra.opening import Opening
 from infra.session import connect
 from policies.errors import SetpointError
 
@@ -20,8 +20,8 @@ def place_of(bucket: str, prefix: str) -> str:
     return f"s3://{bucket}/{prefix}"
 
 
-def begin(environment: Mapping[str, str]) -> Library | None:
-    """The library of a function that is about to run, with its documents on their way.
+def begin(environment: Mapping[str, str]) -> Opening | None:
+    """The opening of a function that is about to run, with its answers on their way.
 
     None where nothing runs at once (a function kept warm for later, a snapshot), or where the configuration does not
     tell: `handler/config.py` says then what is wrong.
@@ -30,7 +30,7 @@ def begin(environment: Mapping[str, str]) -> Library | None:
     if not bucket or environment.get("AWS_LAMBDA_INITIALIZATION_TYPE", "on-demand") != "on-demand":
         return None
     with suppress(SetpointError):
-        library = Library(connect(), place_of(bucket, environment.get(PREFIX, DEFAULT_PREFIX)))
-        library.begin()
-        return library
+        opening = Opening(connect(), place_of(bucket, environment.get(PREFIX, DEFAULT_PREFIX)))
+        opening.begin()
+        return opening
     return None

@@ -9,14 +9,14 @@ from typing import Any
 
 from handler.ahead import begin
 
-LIBRARY = begin(os.environ)
-"""Made before the other imports, which are most of a cold start: the policies arrive meanwhile."""
+OPENING = begin(os.environ)
+"""Made before the other imports, which are most of a cold start: policies and owner tags arrive meanwhile."""
 
 from handler.function import SPARE_MILLISECONDS, deployed  # noqa: E402
 
 
 def handler(_event: Mapping[str, Any], context: Any) -> Mapping[str, Any]:
     """One run. Raises at its end if anything failed, so that Lambda's own error metric tells the truth."""
-    return deployed(LIBRARY).tick(
+    return deployed(OPENING).tick(
         datetime.now(UTC), lambda: context.get_remaining_time_in_millis() < SPARE_MILLISECONDS
     )

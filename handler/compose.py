@@ -10,7 +10,7 @@ from handler.loop.reconcile import Moment
 from handler.loop.run import RunReport, run
 from infra.cloud import AwsCloud
 from infra.kinds.registry import KINDS
-from infra.library import Library
+from infra.opening import Opening
 from infra.store import Kept, Shelf, load
 from policies.estate import Estate, parse_estate
 from policies.vocabulary import Vocabulary
@@ -20,13 +20,13 @@ from strategies.registry import STRATEGIES
 
 @dataclass(frozen=True)
 class Setpoint:
-    """A wired controller: policies from its places (by its library, where it has one), AWS through its cloud."""
+    """A wired controller: policies from its places (by its opening, where it has one), AWS through its cloud."""
 
     cloud: AwsCloud
     vocabulary: Vocabulary
     executor: Executor
     places: tuple[str, ...]
-    library: Library | None = None
+    opening: Opening | None = None
     kept: Kept = field(default_factory=dict)
     parsed: dict[object, Estate] = field(default_factory=dict)
 
@@ -37,12 +37,16 @@ class Setpoint:
 
     def load(self) -> tuple[Shelf, Estate]:
         """Every document, parsed and proven disjoint; as it was parsed before, where nothing was written since."""
-        shelf = self.library.load() if self.library else self._load()
+        shelf = self._opened(self.opening) if self.opening else self._load()
         if shelf not in self.parsed:
             bodies = ((stored.name, stored.generation, stored.body) for stored in shelf.documents)
             self.parsed.clear()
             self.parsed[shelf] = parse_estate(bodies, self.vocabulary, shelf.full)
         return shelf, self.parsed[shelf]
+
+    def _opened(self, opening: Opening) -> Shelf:
+        opening.begin()
+        return opening.documents()
 
     def _load(self) -> Shelf:
         return load(self.places, lambda: self.cloud.aws(self.home), self.executor, self.kept)

@@ -9,6 +9,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
 from handler.ahead import DEFAULT_PREFIX
+from infra.transport import THREADS
 from policies.errors import ParseError, Problem
 
 PREFIX = "SETPOINT_"
@@ -35,7 +36,7 @@ class Config(BaseModel):
     region: Annotated[str, Field(min_length=1)]
     allowed_roles: Words = ()
     allowed_types: Words = ()
-    threads: Annotated[int, Field(ge=1, le=64)] = 16
+    threads: Annotated[int, Field(ge=1, le=64)] = THREADS
     event_bus: str = ""
     pace: bool = True
 

@@ -24,7 +24,7 @@ from handler.loop.tally import changes, facts, tally
 from infra.cloud import AwsCloud
 from infra.events import publish
 from infra.kinds.registry import KINDS
-from infra.library import Library
+from infra.opening import Opening
 from infra.session import connect
 from infra.status_store import StatusStore
 from policies.action import Outcome
@@ -39,19 +39,19 @@ metrics = Metrics(namespace="Setpoint", service="setpoint")
 
 
 @cache
-def deployed(ahead: Library | None = None) -> Function:
+def deployed(ahead: Opening | None = None) -> Function:
     """The function as configured; made once, and again only if the configuration was wrong.
 
-    `ahead` is where documents are being fetched already; it counts only where it is the place of the configuration.
+    `ahead` is what was asked for already; it counts only where it is about the place of the configuration.
     """
     config = read_config()
     place = place_of(config.bucket, config.prefix)
-    library = ahead if ahead is not None and ahead.place == place else Library(connect(region=config.region), place)
-    cloud = AwsCloud(library.session, KINDS, paced=config.pace, calls=library.calls)
+    opening = ahead if ahead is not None and ahead.place == place else Opening(connect(region=config.region), place)
+    cloud = AwsCloud(opening.session, KINDS, paced=config.pace, opening=opening)
     words = vocabulary(config.account, config.region, config.controller, config.allowed_roles, config.allowed_types)
     executor = ThreadPoolExecutor(config.threads)
-    setpoint = Setpoint(cloud, words, executor, (place,), library)
-    return Function(config, setpoint, StatusStore(library.aws, config.bucket, config.status_prefix), executor)
+    setpoint = Setpoint(cloud, words, executor, (place,), opening)
+    return Function(config, setpoint, StatusStore(opening.aws, config.bucket, config.status_prefix), executor)
 
 
 @dataclass(frozen=True)

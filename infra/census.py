@@ -6,49 +6,22 @@ not untagged; and before anything is written the owner tags are read from the ow
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 
 from infra.aws import Aws
 from infra.kinds.kind import Kind
 from infra.kinds.registry import Kinds
 from infra.refusals import translated
-from policies.identity import POLICY, claimed_by
+from infra.tag_index import Indexed
+from policies.identity import claimed_by
 from policies.world import Resource
-
-PAGE = 100
-"""GetResources gives at most 100 resources a page."""
-
-
-@dataclass(frozen=True, slots=True)
-class Indexed:
-    """One resource as the tag index shows it."""
-
-    arn: str
-    tags: Mapping[str, str]
 
 
 def survey(aws: Aws, kind: Kind, prefixes: Sequence[str]) -> tuple[Resource, ...]:
     """Everything under the prefixes, complete or it raises; what several prefixes show counts once."""
     with translated(kind):
         return tuple({resource.id: resource for resource in kind.survey(aws, prefixes)}.values())
-
-
-def index(aws: Aws, resource_type: str | None) -> tuple[Indexed, ...]:
-    """The tag index of one type; None: of everything that carries an owner tag, whatever its type."""
-    filters: dict[str, object] = (
-        {"TagFilters": [{"Key": POLICY}]} if resource_type is None else {"ResourceTypeFilters": [resource_type]}
-    )
-    with translated():
-        return tuple(_pages(aws, filters))
-
-
-def _pages(aws: Aws, filters: dict[str, object]) -> Iterator[Indexed]:
-    pages = aws.pages(
-        "resourcegroupstaggingapi", "get_resources", "ResourceTagMappingList", ResourcesPerPage=PAGE, **filters
-    )
-    for found in pages:
-        yield Indexed(found["ResourceARN"], {tag["Key"]: tag["Value"] for tag in found["Tags"]})
 
 
 def join(kind: Kind, surveyed: Iterable[Resource], indexed: Iterable[Indexed]) -> tuple[Resource, ...]:

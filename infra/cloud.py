@@ -9,11 +9,12 @@ from threading import Lock
 from infra import act as acting
 from infra import census, sources
 from infra.aws import Aws, Calls, Credentials, Session
-from infra.census import Indexed
 from infra.kinds.registry import Kinds
 from infra.metrics import read_metrics
+from infra.opening import Opening
 from infra.pace import Pacer, rated
 from infra.refusals import translated
+from infra.tag_index import Indexed, read_index
 from policies.action import Action, Outcome
 from policies.frozen import Json
 from policies.items import ItemSource
@@ -35,7 +36,7 @@ class AwsCloud:
         endpoint_url: str | None = None,
         writable: bool = True,
         paced: bool = False,
-        calls: Calls | None = None,
+        opening: Opening | None = None,
     ) -> None:
         self._session = session
         self._kinds = kinds
@@ -46,7 +47,8 @@ class AwsCloud:
         self._scopes: dict[Scope, Aws] = {}
         self._turns: dict[Scope, Lock] = {}
         self._lock = Lock()
-        self.calls = calls or Calls()
+        self._opening = opening
+        self.calls = opening.calls if opening else Calls()
 
     def aws(self, scope: Scope) -> Aws:
         """The clients of one scope, made once; with a role, again before its credentials end.
@@ -75,9 +77,11 @@ class AwsCloud:
 
     def index(self, type_: str | None, scope: Scope) -> tuple[Indexed, ...]:
         if type_ is None:
-            return census.index(self.aws(scope), None)
+            if self._opening and scope.role is None and scope.region == self._opening.aws.region:
+                return self._opening.owner_index()
+            return read_index(self.aws(scope), None)
         word = self._kinds[type_].index
-        return () if word is None else census.index(self.aws(scope), word)
+        return () if word is None else read_index(self.aws(scope), word)
 
     def join(self, type_: str, surveyed: Sequence[Resource], index: Sequence[Indexed]) -> tuple[Resource, ...]:
         return census.join(self._kinds[type_], surveyed, index)

@@ -1,4 +1,4 @@
-"""Policies that are fetched ahead of a cold function's first run: used once, while they are news, or not at all."""
+"""What a cold function asks ahead of its first run: used once, while it is news, or not at all."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ import pytest
 
 from handler import ahead, function
 from handler.ahead import place_of
-from infra import library
-from infra.library import FRESH, Library
+from infra import opening
+from infra.opening import FRESH, Opening
 from tests.engine.conftest import BUCKET, ENVIRONMENT, Deployment
 from tests.engine.given import document, queues
-from tests.world import World
+from tests.world import Fault, World, operation
 
 PLACE = place_of(BUCKET, "policies/")
 DOCUMENT = document(queues("a"))
 
 
 class Clock:
-    """What the wall clock shows to a library."""
+    """What the wall clock shows to a opened."""
 
     def __init__(self) -> None:
         self.now = 1_000.0
@@ -34,23 +34,23 @@ class Clock:
 @pytest.fixture
 def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
     clock = Clock()
-    monkeypatch.setattr(library, "time", clock)
+    monkeypatch.setattr(opening, "time", clock)
     return clock
 
 
 @pytest.fixture
-def begun(deployed: Deployment, clock: Clock) -> Iterator[Library]:
+def begun(deployed: Deployment, clock: Clock) -> Iterator[Opening]:
     deployed.put("one.json", DOCUMENT)
-    library = Library(deployed.world.session, PLACE)
-    library.begin()
-    yield library
+    opened = Opening(deployed.world.session, PLACE)
+    opened.begin()
+    yield opened
 
 
 def lists(world: World) -> int:
     return len(world.calls(operation="ListObjectsV2"))
 
 
-def test_the_first_run_takes_what_was_fetched_and_the_next_asks_again(deployed: Deployment, begun: Library) -> None:
+def test_the_first_run_takes_what_was_fetched_and_the_next_asks_again(deployed: Deployment, begun: Opening) -> None:
     cold = function.deployed(begun)
     assert cold.setpoint.load()[0].documents[0].name == "one"
     assert lists(deployed.world) == 1
@@ -60,22 +60,22 @@ def test_the_first_run_takes_what_was_fetched_and_the_next_asks_again(deployed: 
 
 
 @pytest.mark.parametrize("seconds", [FRESH, 3_600, -1])
-def test_what_is_no_news_is_fetched_anew(deployed: Deployment, begun: Library, clock: Clock, seconds: float) -> None:
+def test_what_is_no_news_is_fetched_anew(deployed: Deployment, begun: Opening, clock: Clock, seconds: float) -> None:
     deployed.put("STOP", b"")
     clock.now += seconds
-    assert begun.load().stopped
+    assert begun.documents().stopped
 
 
 def test_what_could_not_be_fetched_is_tried_again_and_the_policies_do_not_fail_for_it(
     deployed: Deployment, clock: Clock
 ) -> None:
-    library = Library(deployed.world.session, PLACE)
-    library.begin()  # nothing is there yet, which is an error
+    opened = Opening(deployed.world.session, PLACE)
+    opened.begin()  # nothing is there yet, which is an error
     deployed.put("one.json", DOCUMENT)
-    assert len(library.load().documents) == 1
+    assert len(opened.documents().documents) == 1
 
 
-def test_the_calls_that_were_made_ahead_are_counted(deployed: Deployment, begun: Library) -> None:
+def test_the_calls_that_were_made_ahead_are_counted(deployed: Deployment, begun: Opening) -> None:
     cold = function.deployed(begun)
     summary = cold.tick(deployed.world.now, lambda: False)
     assert summary["ApiCalls"] == len(deployed.world.calls())
@@ -86,13 +86,40 @@ def test_a_cold_function_begins_at_once(deployed: Deployment) -> None:
     deployed.put("one.json", DOCUMENT)
     begun = ahead.begin(ENVIRONMENT)
     assert begun is not None
-    assert begun.load().documents[0].name == "one"
+    assert begun.documents().documents[0].name == "one"
     assert lists(deployed.world) == 1
+
+
+def test_the_index_that_was_read_ahead_is_the_one_of_the_run(deployed: Deployment, begun: Opening) -> None:
+    cold = function.deployed(begun)
+    cold.tick(deployed.world.now, lambda: False)
+    assert len(deployed.world.calls(operation="GetResources")) == 1
+    deployed.world.advance(minutes=1)
+    cold.tick(deployed.world.now, lambda: False)
+    assert len(deployed.world.calls(operation="GetResources")) == 2, "of another run"
+
+
+def test_an_index_that_failed_ahead_is_read_again_and_told_if_it_fails_again(deployed: Deployment) -> None:
+    deployed.put("one.json", DOCUMENT)
+    at = operation("resourcegroupstaggingapi", "GetResources")
+    deployed.world.inject(Fault(at=at, kind="denied", times=1))
+    assert deployed.tick()["Created"] == 1
+    deployed.world.inject(Fault(at=at, kind="denied", times=None))
+    with pytest.raises(ExceptionGroup):
+        deployed.tick()
+
+
+def test_an_answer_is_not_kept_for_a_later_run(deployed: Deployment, begun: Opening, clock: Clock) -> None:
+    begun.documents()
+    clock.now += 60
+    begun.begin()
+    begun.owner_index()
+    assert len(deployed.world.calls(operation="GetResources")) == 2
 
 
 def test_another_place_than_the_configured_one_does_not_count(deployed: Deployment, clock: Clock) -> None:
     deployed.put("one.json", DOCUMENT)
-    elsewhere = Library(deployed.world.session, place_of(BUCKET, "elsewhere/"))
+    elsewhere = Opening(deployed.world.session, place_of(BUCKET, "elsewhere/"))
     assert len(function.deployed(elsewhere).setpoint.load()[0].documents) == 1
 
 

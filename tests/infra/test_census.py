@@ -8,8 +8,8 @@ import pytest
 
 from infra import census
 from infra.aws import Aws
-from infra.census import Indexed
 from infra.kinds.registry import KINDS
+from infra.tag_index import Indexed, read_index
 from policies.errors import DeniedError, SenseError
 from policies.identity import POLICY
 from policies.world import Resource, Scope
@@ -81,8 +81,8 @@ def test_the_index_of_a_type_and_of_everything_owned(world: World) -> None:
     queues(world, "theirs", team="x")
     queues(world, "untagged")
     world.outside.logs.create_log_group(logGroupName="/ours", tags={POLICY: "setpoint/p"})
-    of_type = census.index(aws(world), "sqs:queue")
-    owned = census.index(aws(world), None)
+    of_type = read_index(aws(world), "sqs:queue")
+    owned = read_index(aws(world), None)
     assert sorted(one.arn.rpartition(":")[2] for one in of_type) == ["ours", "theirs"]
     assert len(owned) == 2
     assert all(one.tags == {POLICY: "setpoint/p"} for one in owned)
@@ -91,7 +91,7 @@ def test_the_index_of_a_type_and_of_everything_owned(world: World) -> None:
 def test_the_index_is_every_page(world: World) -> None:
     queues(world, *(f"q{number:02}" for number in range(12)), **{POLICY: "setpoint/p"})
     world.page_size = 5
-    assert len(census.index(aws(world), None)) == 12
+    assert len(read_index(aws(world), None)) == 12
     assert len(world.calls(operation="GetResources")) == 3
 
 
@@ -100,7 +100,7 @@ def test_an_index_that_breaks_off_raises(world: World) -> None:
     world.page_size = 5
     world.inject(Fault(at=operation("resourcegroupstaggingapi", "GetResources"), kind="partial_page"))
     with pytest.raises(SenseError):
-        census.index(aws(world), None)
+        read_index(aws(world), None)
 
 
 def arn(service: str, rest: str) -> str:
