@@ -24,6 +24,12 @@ def survey(aws: Aws, kind: Kind, prefixes: Sequence[str]) -> tuple[Resource, ...
         return tuple({resource.id: resource for resource in kind.survey(aws, prefixes)}.values())
 
 
+def find(aws: Aws, kind: Kind, names: Sequence[str]) -> tuple[Resource, ...]:
+    """What there is of these names, at most so many as one call looks up."""
+    with translated(kind):
+        return tuple(kind.find(aws, names))
+
+
 def join(kind: Kind, surveyed: Iterable[Resource], indexed: Iterable[Indexed]) -> tuple[Resource, ...]:
     """The surveyed resources with the tags that the index knows; for a kind without index, as they are."""
     tags = {kind.name_of_arn(one.arn): one.tags for one in indexed if kind.has_arn(one.arn)} if kind.index else {}

@@ -75,6 +75,9 @@ class AwsCloud:
     def survey(self, type_: str, scope: Scope, prefixes: Sequence[str]) -> tuple[Resource, ...]:
         return census.survey(self.aws(scope), self._kinds[type_], prefixes)
 
+    def find(self, type_: str, scope: Scope, names: Sequence[str]) -> tuple[Resource, ...]:
+        return census.find(self.aws(scope), self._kinds[type_], names)
+
     def index(self, type_: str | None, scope: Scope) -> tuple[Indexed, ...]:
         if type_ is None:
             if self._opening and scope.role is None and scope.region == self._opening.aws.region:

@@ -32,6 +32,7 @@ class KindModel:
     nameless, told apart by slot and client token. `facts` are words for `where`, `deleteIf` and placeholders only.
     `not_supported` are the official properties that are refused by name. `settle` is how long reads may lag.
     `complete_survey` says that the bulk call returns every property: nothing is ever read one by one to compare.
+    `names_per_call` is how many names one bulk call looks up; 0: it lists what begins with a prefix, and no more.
     """
 
     type: ClassVar[str]
@@ -45,6 +46,7 @@ class KindModel:
     creation: ClassVar[Creation] = Creation.EXCLUSIVE
     settle: ClassVar[timedelta] = timedelta(seconds=60)
     complete_survey: ClassVar[bool] = False
+    names_per_call: ClassVar[int] = 0
     tag_property: ClassVar[str | None] = "Tags"
 
     @property

@@ -18,6 +18,9 @@ class Cloud(Protocol):
     def survey(self, type_: str, scope: Scope, prefixes: Sequence[str]) -> tuple[Resource, ...]:
         """Everything of a type whose name starts with one of the prefixes, by the cheapest bulk call."""
 
+    def find(self, type_: str, scope: Scope, names: Sequence[str]) -> tuple[Resource, ...]:
+        """What there is of these names, at most the type's `names_per_call`."""
+
     def index(self, type_: str | None, scope: Scope) -> Any:
         """The tag index of a type; None: of everything that carries an owner tag."""
 

@@ -14,7 +14,7 @@ from handler.loop.cloud import Cloud
 from handler.loop.conductor import Pipeline, Task
 from handler.loop.metrics import Metrics
 from handler.loop.observe import known_untagged
-from handler.loop.surveys import Place, Survey, outside, shortest
+from handler.loop.surveys import Place, Survey, outside
 from policies.blueprint import match_scope
 from policies.document import Policy
 from policies.fitting import identities
@@ -51,18 +51,20 @@ class Senses:
         """
         type_, scope = self.policy.kind.type, self.policy.scope
         survey = self.surveys[type_, scope]
-        listing, indexing = self._survey(type_, survey.prefixes), self._index(type_, survey)
-        surveyed, indexed = yield (listing, replace(indexing, awaited=False))
+        indexing = self._index(type_, survey)
+        indexed, *surveyed = yield (replace(indexing, awaited=False), *self._survey(type_, survey))
+        found = tuple(one for future in surveyed for one in future.result())
         if not indexed.done():
-            yield [replace(task, awaited=False) for task in ahead(surveyed.result())]
+            yield [replace(task, awaited=False) for task in ahead(found)]
             (indexed,) = yield (indexing,)
-        found, index, missed = surveyed.result(), indexed.result(), set[str]()
+        index, missed = indexed.result(), set[str]()
         if self.policy.match is None and self.policy.kind.named:
             (claimed,) = yield (Task(partial(self.cloud.owners, index), ("owners", scope)),)
-            missed = outside(claimed.result().get(type_, ()), (self.policy.owner, *self.former), survey.prefixes)
+            missed = outside(claimed.result().get(type_, ()), (self.policy.owner, *self.former), survey)
             if missed:
-                (more,) = yield (self._survey(type_, shortest(missed)),)
-                found = tuple({one.id: one for one in (*found, *more.result())}.values())
+                more = yield self._survey(type_, survey.also(missed))
+                known = {one.id: one for one in found}
+                found = tuple((known | {one.id: one for future in more for one in future.result()}).values())
         return (yield from self._join((type_, survey, frozenset(missed)), found, index))
 
     def signals(self, owned: Sequence[Resource]) -> Pipeline[Mapping[str, Any]]:
@@ -102,7 +104,7 @@ class Senses:
         """
         everything = Survey(("",), whole_index=True)
         surveyed, indexed = yield (
-            self._survey(source.type, everything.prefixes),
+            *self._survey(source.type, everything),
             self._index(source.type, everything),
         )
         census = yield from self._join((source.type, everything, frozenset()), surveyed.result(), indexed.result())
@@ -124,9 +126,16 @@ class Senses:
         meant = identities(self.policy.blueprint, source, match_scope(one), {})
         return meant | {tag_value(word) for word in meant}
 
-    def _survey(self, type_: str, prefixes: tuple[str, ...]) -> Task:
-        scope = self.policy.scope
-        return Task(partial(self.cloud.survey, type_, scope, prefixes), ("survey", type_, scope, prefixes))
+    def _survey(self, type_: str, survey: Survey) -> tuple[Task, ...]:
+        """One list, page by page; or lookups side by side."""
+        scope, prefixes = self.policy.scope, survey.prefixes
+        if survey.names is None:
+            return (Task(partial(self.cloud.survey, type_, scope, prefixes), ("survey", type_, scope, prefixes)),)
+        lane = self.cloud.lane(type_, scope, acting=False)
+        return tuple(
+            Task(partial(self.cloud.find, type_, scope, names), ("find", type_, scope, names), lane)
+            for names in survey.lookups(self.policy.kind.names_per_call)
+        )
 
     def _index(self, type_: str, survey: Survey) -> Task:
         of, scope = type_ if survey.whole_index else None, self.policy.scope

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 from policies.document import Policy
 from policies.identity import Owner, claimed_by
@@ -13,12 +13,33 @@ MOST_PREFIXES = 5
 """With more prefixes than this one full list is the cheaper call."""
 
 
+MOST_LOOKUPS = 20
+"""With more names than so many calls look up one lists: it costs less as long as few of them exist."""
+
+
 @dataclass(frozen=True, slots=True)
 class Survey:
-    """One bulk look. `indexed` is the type to ask the tag index for; None: only what carries an owner tag."""
+    """One bulk look: at all names that begin with a prefix, or where `names` are given at these alone.
+
+    `whole_index`: the tag index of the type is asked for; else only what carries an owner tag.
+    """
 
     prefixes: tuple[str, ...]
     whole_index: bool
+    names: frozenset[str] | None = None
+
+    def shows(self, name: str) -> bool:
+        """Whether it shows what has this name."""
+        return name.startswith(self.prefixes) if self.names is None else name in self.names
+
+    def also(self, names: set[str]) -> Survey:
+        """The same kind of look at other names."""
+        return replace(self, prefixes=shortest(names), names=None if self.names is None else frozenset(names))
+
+    def lookups(self, size: int) -> Iterator[tuple[str, ...]]:
+        """The names, so many to a call."""
+        names = sorted(self.names or ())
+        yield from (tuple(names[start : start + size]) for start in range(0, len(names), size))
 
 
 Place = tuple[str, Scope]
@@ -26,14 +47,32 @@ Place = tuple[str, Scope]
 
 def plan_surveys(policies: Sequence[Policy]) -> Mapping[Place, Survey]:
     """The surveys that these policies need, by type and scope."""
-    wanted: dict[Place, set[str]] = {}
-    whole: set[Place] = set()
+    there: dict[Place, list[Policy]] = {}
     for policy in policies:
-        place = (policy.kind.type, policy.scope)
-        wanted.setdefault(place, set()).update(_prefixes(policy))
-        if policy.match is not None:
-            whole.add(place)
-    return {place: Survey(shortest(prefixes), place in whole) for place, prefixes in wanted.items()}
+        there.setdefault((policy.kind.type, policy.scope), []).append(policy)
+    return {place: _survey(some) for place, some in there.items()}
+
+
+def _survey(policies: Sequence[Policy]) -> Survey:
+    """What all policies of one place need."""
+    prefixes = {prefix for policy in policies for prefix in _prefixes(policy)}
+    whole = any(policy.match is not None for policy in policies)
+    return Survey(shortest(prefixes), whole, _all_names(policies))
+
+
+def _all_names(policies: Sequence[Policy]) -> frozenset[str] | None:
+    """Every name that these policies can mean, where a few calls look all of them up."""
+    known = [_names(policy) for policy in policies]
+    names = frozenset(name for some in known for name in some or ())
+    few = len(names) <= MOST_LOOKUPS * policies[0].kind.names_per_call
+    return names if names and few and None not in known else None
+
+
+def _names(policy: Policy) -> frozenset[str] | None:
+    if policy.match is None:
+        return None if policy.names is None else policy.names.names
+    exact = [match.names for match in policy.match]
+    return None if None in exact else frozenset(name for some in exact for name in some or ())
 
 
 def _prefixes(policy: Policy) -> set[str]:
@@ -45,11 +84,11 @@ def _prefixes(policy: Policy) -> set[str]:
     return found
 
 
-def outside(claimed: Iterable[Resource], owners: tuple[Owner, ...], prefixes: tuple[str, ...]) -> set[str]:
-    """The names of what these owners are known to have, and that a survey of these prefixes does not show."""
+def outside(claimed: Iterable[Resource], owners: tuple[Owner, ...], survey: Survey) -> set[str]:
+    """The names of what these owners are known to have, and that a survey does not show."""
     whose = {str(owner) for owner in owners}
     names = (one.name or "" for one in claimed if claimed_by(one.tags) in whose)
-    return {name for name in names if not name.startswith(prefixes)}
+    return {name for name in names if not survey.shows(name)}
 
 
 def shortest(prefixes: set[str]) -> tuple[str, ...]:

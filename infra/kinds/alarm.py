@@ -28,6 +28,7 @@ class Alarm(Kind):
     read_only = frozenset({"Arn"})
     creation = Creation.UPSERT
     complete_survey = True
+    names_per_call = 100
     index = "cloudwatch:alarm"
     absent_codes = frozenset({"ResourceNotFound", "ResourceNotFoundException"})
     wait_codes = frozenset({"ConcurrentModificationException", "ConflictException", "ResourceConflict"})
@@ -47,6 +48,12 @@ class Alarm(Kind):
             arguments: dict[str, Any] = {"AlarmNamePrefix": prefix} if prefix else {}
             arguments |= {"AlarmTypes": ["MetricAlarm"], "PaginationConfig": {"PageSize": 100}}
             yield from map(self._parse, aws.pages("cloudwatch", "describe_alarms", "MetricAlarms", **arguments))
+
+    def find(self, aws: Aws, names: Sequence[str]) -> Iterator[Resource]:
+        arguments: dict[str, Any] = {"AlarmNames": list(names), "AlarmTypes": ["MetricAlarm"]}
+        # Without a page size a page holds fifty.
+        arguments |= {"PaginationConfig": {"PageSize": 100}}
+        yield from map(self._parse, aws.pages("cloudwatch", "describe_alarms", "MetricAlarms", **arguments))
 
     def read(self, aws: Aws, seen: Resource) -> Resource | None:
         cloudwatch = aws.client("cloudwatch")

@@ -50,6 +50,10 @@ class Kind(KindModel):
         only where `index` is None.
         """
 
+    def find(self, aws: Aws, names: Sequence[str]) -> Iterator[Resource]:
+        """`survey` of exactly these names, at most `names_per_call`, in one call. What is not there is left out."""
+        return self.survey(aws, names)
+
     @abstractmethod
     def read(self, aws: Aws, seen: Resource) -> Resource | None:
         """The resource as the service has it now, with every supported property; None: it is not there.

@@ -16,6 +16,7 @@ from infra.aws import Aws
 from infra.kinds.kind import Kind
 from policies.action import Change, Desired, Progress
 from policies.frozen import Json
+from policies.names import common_start
 from policies.properties import CreateOnly, Default, Name, Properties, Tag
 from policies.world import Resource
 
@@ -64,6 +65,7 @@ class LogGroup(Kind):
     read_only = frozenset({"Arn"})
     holds_data = True
     complete_survey = True
+    names_per_call = 50
     index = "logs"  # the whole service, which is little else: emulators know no finer word
     arn_type = "logs:log-group"
     absent_codes = frozenset({"ResourceNotFoundException"})
@@ -104,6 +106,13 @@ class LogGroup(Kind):
     def survey(self, aws: Aws, prefixes: Sequence[str]) -> Iterator[Resource]:
         for prefix in prefixes:
             yield from map(self._parse, _describe(aws, prefix))
+
+    def find(self, aws: Aws, names: Sequence[str]) -> Iterator[Resource]:
+        found = list(aws.pages("logs", "describe_log_groups", "logGroups", logGroupIdentifiers=list(names)))
+        if {group["logGroupName"] for group in found} <= set(names):
+            yield from map(self._parse, found)
+        else:  # moto does not know the filter, and what it shows is a page of all
+            yield from self.survey(aws, (common_start(names),))
 
     def read(self, aws: Aws, seen: Resource) -> Resource | None:
         # Names come in order, so the exact one is the first that starts with itself.

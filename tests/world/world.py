@@ -29,6 +29,7 @@ from tests.world.traps_ecs import ServiceTraps
 from tests.world.traps_elasticache import ReplicationGroupTraps
 from tests.world.traps_kinesis import StreamTraps
 from tests.world.traps_lambda import FunctionTraps
+from tests.world.traps_logs import LogGroupTraps
 from tests.world.traps_rds import DatabaseTraps
 from tests.world.traps_s3 import BucketTraps
 from tests.world.traps_sqs import QueueTraps
@@ -87,6 +88,7 @@ class World:
                 self.functions,
                 self.elasticache,
                 self.rds,
+                LogGroupTraps(),
                 TagIndexTraps(),
             )
         }
