@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
 from handler.loop.cloud import Cloud
 from handler.loop.conductor import Pipeline, Task
+from handler.loop.lanes import Roomy
 from policies.action import Action, Outcome, Result, Verb
 from policies.errors import ConflictError, ThrottledError, WaitError
 
@@ -23,22 +24,32 @@ class Acts:
     announce: Callable[[Outcome], None]
 
     def pipeline(self, actions: Sequence[Action]) -> Pipeline[tuple[Outcome, ...]]:
-        """Everything but creates at once; creates in batches of 1, 2, 4, … that stop after one that failed."""
-        creates = [action for action in actions if action.verb is Verb.CREATE]
-        batch = [action for action in actions if action.verb is not Verb.CREATE]
+        """Creates in batches of 1, 2, 4, … that stop after one that failed; everything else at once, and meanwhile.
+
+        The small first batches leave the pool idle, so what else there is fills it, and yet lets each next batch pass.
+        """
+        others = [action for action in actions if action.verb is not Verb.CREATE]
+        tasks = [self._task(action, Roomy(action.scope)) for action in others]
+        yield [replace(task, awaited=False) for task in tasks]
+        made = yield from self._creates([action for action in actions if action.verb is Verb.CREATE])
+        futures = yield tasks
+        return (*map(self._outcome, others, futures), *made)
+
+    def _creates(self, waiting: Sequence[Action]) -> Pipeline[tuple[Outcome, ...]]:
         outcomes: list[Outcome] = []
         size, failed = 1, False
-        while batch or (creates and not failed):
-            first, creates = creates[:size], creates[size:]
-            batch += first
-            futures = yield [Task(partial(self._perform, action), lane=self.lane) for action in batch]
-            done = [self._outcome(action, future) for action, future in zip(batch, futures, strict=True)]
+        while waiting and not failed:
+            batch, waiting = waiting[:size], waiting[size:]
+            futures = yield [self._task(action) for action in batch]
+            done = list(map(self._outcome, batch, futures))
             outcomes += done
-            failed = any(one.result is Result.FAILED and one.action.verb is Verb.CREATE for one in done)
-            batch, size = [], size * 2
+            size, failed = size * 2, any(one.result is Result.FAILED for one in done)
         reason = "an earlier create of this run failed; the next run goes on"
-        outcomes += [Outcome(action, Result.UNVISITED, reason) for action in creates]
+        outcomes += [Outcome(action, Result.UNVISITED, reason) for action in waiting]
         return tuple(outcomes)
+
+    def _task(self, action: Action, lane: Hashable = None) -> Task:
+        return Task(partial(self._perform, action), ("act", id(action)), self.lane or lane)
 
     def _perform(self, action: Action) -> Outcome:
         if self.over():

@@ -11,11 +11,12 @@ from typing import Any
 import pytest
 
 from handler.loop.conductor import InlineExecutor, Pipeline, Task, conduct
-from handler.loop.lanes import WIDTH
+from handler.loop.lanes import ROOMY, WIDTH, Roomy
 from infra.cloud import AwsCloud
 from infra.kinds.registry import KINDS
 from policies.world import Scope
-from tests.world import World
+from tests.engine.given import DELETE_AT_ONCE, document, queues, run, settle
+from tests.world import Fault, World
 
 
 def asking(tasks: Sequence[Task]) -> Pipeline[list[Any]]:
@@ -138,3 +139,42 @@ def test_kinds_whose_calls_have_rates_share_their_service_s_lane(
         expected = (service, scope.account, scope.region) if service else None
         assert cloud.lane(type_, scope, acting=acts) == expected
         assert AwsCloud(world.session, KINDS).lane(type_, scope, acting=acts) is None
+
+
+def test_a_roomy_lane_lets_pass_whoever_comes_later() -> None:
+    order: list[str] = []
+    begun = threading.Event()
+
+    def work() -> None:
+        begun.set()
+        order.append("work")
+
+    def hasty() -> Pipeline[None]:
+        yield [Task(lambda: begun.wait(10))]
+        for _ in range(3):
+            yield [Task(partial(order.append, "hasty"))]
+
+    plenty = [Task(work, lane=Roomy("acts")) for _ in range(20 * ROOMY)]
+    with ThreadPoolExecutor(ROOMY + 2) as pool:
+        conduct([asking(plenty), hasty()], pool)
+    assert order.count("work") == len(plenty)
+    assert order[-1] == "work", "the hasty one did not wait for all of the others"
+
+
+def test_creates_grow_batch_by_batch_while_the_rest_goes_on(world: World) -> None:
+    """Updates and deletes fill the pool; a create that fails still ends the creates, and only them."""
+    old = {"main": document(queues(*map(str, range(30)), guardrails={"maxCreates": 99}, **DELETE_AT_ONCE))}
+    settle(world, old, minutes=3)
+    items = [*map(str, range(28)), *(f"new-{number}" for number in range(40))]
+    more = {"maxCreates": 99, "maxDeletes": 99, "maxUpdates": 99}
+    wanted = queues(*items, properties={"VisibilityTimeout": 61}, guardrails=more, **DELETE_AT_ONCE)
+    world.inject(Fault(at=lambda call: call.params.get("QueueName") == "orders-new-5", kind="denied", times=None))
+    with ThreadPoolExecutor(8) as pool:
+        told = run(world, {"main": document(wanted)}, executor=pool)
+    found = world.resources()["AWS::SQS::Queue"]
+    assert sum(one["VisibilityTimeout"] == "61" for name, one in found.items() if "new" not in name) == 28
+    assert {"orders-28", "orders-29"}.isdisjoint(found)
+    made = {name for name in found if "new" in name}
+    assert made == {f"orders-new-{number}" for number in (0, 1, 2, 3, 4, 6)}, "1, 2, 4, and one of these failed"
+    results = [one.result.value for one in told.of("queues").outcomes]
+    assert (results.count("failed"), results.count("unvisited")) == (1, 40 - 7)
