@@ -141,7 +141,7 @@ class _Act:
                 self.kind.update(self.aws, found, replace(change, properties={}))
 
     def _delete(self) -> Outcome:
-        found = self._fresh()
+        found = self._proven()
         if found is None or not found.alive:
             return self._outcome(Result.DONE, "it was gone already")
         check_ours(self.action, found)
@@ -158,7 +158,7 @@ class _Act:
         return self._outcome(Result.DONE)
 
     def _tag(self) -> Outcome:
-        found = self._fresh()
+        found = self._proven()
         if found is None:
             return self._outcome(Result.DONE, "it was gone already")
         check_ours(self.action, found)
@@ -173,6 +173,17 @@ class _Act:
     def _fresh(self) -> Resource | None:
         """The resource right now, its tags read from the owning service and not from the index."""
         return read(self.aws, self.kind, self._seen.with_tags(None))
+
+    def _proven(self) -> Resource | None:
+        """The same, no more of it than the terms ask for: what is owned is told by its tags."""
+        terms = self.action.terms
+        if terms.owner is None or terms.protect or terms.delete_if:
+            return self._fresh()
+        try:
+            with translated(self.kind):
+                return self.kind.prove(self.aws, self._seen)
+        except AbsentError:
+            return None
 
     def _check_state(self, found: Resource) -> None:
         if found.state in (State.PENDING, State.DELETING, State.DEAD) and not self._any_state:

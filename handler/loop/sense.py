@@ -52,7 +52,7 @@ class Senses:
         type_, scope = self.policy.kind.type, self.policy.scope
         survey = self.surveys[type_, scope]
         indexing = self._index(type_, survey)
-        indexed, *surveyed = yield (replace(indexing, awaited=False), *self._survey(type_, survey))
+        *surveyed, indexed = yield (*self._survey(type_, survey), replace(indexing, awaited=False))
         found = tuple(one for future in surveyed for one in future.result())
         if not indexed.done():
             yield [replace(task, awaited=False) for task in ahead(found)]

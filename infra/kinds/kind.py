@@ -68,6 +68,12 @@ class Kind(KindModel):
         """
         return self.read(aws, seen)
 
+    def prove(self, aws: Aws, seen: Resource) -> Resource | None:
+        """`read`, where only existence, state and tags are asked for: before a mark, and before the end of what its
+        tags prove to be ours. A kind whose tags are a call that fails for what is not there makes only that one.
+        """
+        return self.read(aws, seen.with_tags(None))
+
     @abstractmethod
     def create(self, aws: Aws, desired: Desired, token: str | None) -> Progress:
         """Create it with `desired.properties`, `desired.initial` and, in that very call, `desired.tags`.

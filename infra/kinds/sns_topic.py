@@ -93,12 +93,9 @@ class SnsTopic(Kind):
                 yield Resource(type=self.type, id=name, name=name, handle=arn, arn=arn)
 
     def read(self, aws: Aws, seen: Resource) -> Resource | None:
-        sns = aws.client("sns")
         arn = seen.arn or self.locate(aws, seen.id).arn
-        attributes = sns.get_topic_attributes(TopicArn=arn)["Attributes"]
-        tags = seen.tags
-        if tags is None:
-            tags = {tag["Key"]: tag["Value"] for tag in sns.list_tags_for_resource(ResourceArn=arn)["Tags"]}
+        attributes = aws.client("sns").get_topic_attributes(TopicArn=arn)["Attributes"]
+        tags = _tags(aws, arn) if seen.tags is None else seen.tags
         return Resource(
             type=self.type,
             id=seen.id,
@@ -109,6 +106,9 @@ class SnsTopic(Kind):
             properties={"TopicName": seen.id, **_parse(attributes)},
             facts={word: int(attributes[word]) for word in self.facts},
         )
+
+    def prove(self, aws: Aws, seen: Resource) -> Resource | None:
+        return seen.with_tags(_tags(aws, seen.arn or self.locate(aws, seen.id).arn))
 
     def create(self, aws: Aws, desired: Desired, token: str | None) -> Progress:
         sns = aws.client("sns")
@@ -138,6 +138,10 @@ class SnsTopic(Kind):
 
     def delete(self, aws: Aws, seen: Resource) -> None:
         aws.client("sns").delete_topic(TopicArn=seen.arn)
+
+
+def _tags(aws: Aws, arn: str | None) -> dict[str, str]:
+    return {tag["Key"]: tag["Value"] for tag in aws.client("sns").list_tags_for_resource(ResourceArn=arn)["Tags"]}
 
 
 def _parse(attributes: Mapping[str, str]) -> dict[str, Json]:

@@ -138,6 +138,11 @@ class SqsQueue(Kind):
             created=created,
         )
 
+    def prove(self, aws: Aws, seen: Resource) -> Resource | None:
+        if not seen.handle:
+            return super().prove(aws, seen)
+        return seen.with_tags(aws.client("sqs").list_queue_tags(QueueUrl=seen.handle).get("Tags", {}))
+
     def create(self, aws: Aws, desired: Desired, token: str | None) -> Progress:
         declared = {**desired.initial, **desired.properties}
         attributes = {

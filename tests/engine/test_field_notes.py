@@ -33,17 +33,13 @@ ALL = {"main": document(queues(*"abc"), groups(*"abc"))}
 LESS = {"main": document(queues("a", **GONE), groups("a", **GONE))}
 
 
-INDEX, TAGS, READ = (
-    operation("resourcegroupstaggingapi", "GetResources"),
-    operation("sqs", "ListQueueTags"),
-    operation("sqs", "GetQueueAttributes"),
-)
+INDEX, TAGS = operation("resourcegroupstaggingapi", "GetResources"), operation("sqs", "ListQueueTags")
 
 
 @pytest.mark.parametrize(
     ("call", "kind"),
     [
-        *((call, kind) for call in (INDEX, TAGS, READ) for kind in ("denied", "throttled", "unavailable", "lost")),
+        *((call, kind) for call in (INDEX, TAGS) for kind in ("denied", "throttled", "unavailable", "lost")),
         (INDEX, "partial_page"),
     ],
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
@@ -131,3 +132,27 @@ def test_a_release_takes_off_what_it_was_told_and_nothing_else(world: World) -> 
     ours = frozenset(seen.tags or {}) | {"setpoint:adopted"}
     assert perform(world, on(seen, Verb.RELEASE, change=Change(untag=ours))).result is Result.DONE
     assert tags(world, "orders-a") == THEIRS
+
+
+@pytest.mark.parametrize("verb", [Verb.DELETE, Verb.REPLACE, Verb.MARK, Verb.RELEASE])
+def test_what_is_owned_is_proven_by_its_tags_alone(world: World, verb: Verb) -> None:
+    made = make(world)
+    seen = replace(made, handle=url(world))
+    world.history.clear()
+    perform(world, on(seen, verb, change=Change(tags=freeze({MARKED: "x"}))))
+    assert [call.operation for call in world.calls(mutating=False)] == ["ListQueueTags"]
+
+
+def test_guardrails_that_ask_for_more_read_more(world: World) -> None:
+    seen = replace(make(world), handle=url(world))
+    asked = policy_of(queues("a", guardrails={"deleteIf": {"ApproximateNumberOfMessages": {"above": 0}}}))
+    with pytest.raises(WaitError, match="deleteIf does not hold"):
+        perform(world, on(seen, Verb.DELETE, asked))
+
+
+def test_a_queue_that_is_gone_is_gone_by_its_tags_too(world: World) -> None:
+    seen = replace(make(world), handle=url(world))
+    world.outside.sqs.delete_queue(QueueUrl=seen.handle)
+    world.advance(minutes=2)
+    outcome = perform(world, on(seen, Verb.DELETE))
+    assert (outcome.result, outcome.message) == (Result.DONE, "it was gone already")

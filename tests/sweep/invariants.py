@@ -139,8 +139,12 @@ def blind_never_deletes(calls: list[Call], found: Found) -> None:
 
 
 def is_sense(call: Call, found: Found) -> bool:
-    """A bulk read of what there is, of its tags, or of the items. A log group is read by its whole name as prefix."""
-    one = ONE & call.params.keys() or call.params.get("logGroupNamePrefix") in found.get("AWS::Logs::LogGroup", {})
+    """A bulk read of what there is, of its tags, or of the items. A log group is read by its whole name as prefix, an
+    alarm by its name and of either type; both are also looked up by many names of one type.
+    """
+    many = call.params.get("AlarmTypes") == ["MetricAlarm"]
+    one = not many and ONE & call.params.keys()
+    one = one or call.params.get("logGroupNamePrefix") in found.get("AWS::Logs::LogGroup", {})
     one = one or call.params.get("Name") in found.get("AWS::SSM::Parameter", {})
     index = call.operation == "GetResources" and "ResourceTypeFilters" in call.params
     return index or (call.operation in BULK | SOURCES and not one)
