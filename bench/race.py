@@ -24,7 +24,8 @@ AWS's documented rates enforced."""
 class Row:
     """One peer in one world and setting: medians over the rounds, and what the proxy saw in one of them.
 
-    `wall` and `cpu` are seconds, `peak` is MiB, `calls` the median of all rounds.
+    `wall` and `cpu` are seconds, `peak` is MiB, `calls` the median of all rounds. `paced_from` is the seconds from the
+    start of the process to its first call that has a rate.
     """
 
     world: str
@@ -46,6 +47,7 @@ class Row:
     statuses: Sequence[int]
     least: Mapping[str, int]
     summary: Mapping[str, Any]
+    paced_from: float = 0.0
 
     def as_json(self) -> dict[str, Any]:
         return asdict(self)
@@ -115,4 +117,5 @@ def _row(world: World, peer: Peer, setting: Setting, runs: Sequence[Run]) -> Row
         statuses=sorted({run.status for run in runs}),
         least=world.least,
         summary=runs[-1].summary,
+        paced_from=round(median(run.proxy.get("paced_from", 0.0) for run in runs), 4),
     )

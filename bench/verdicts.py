@@ -95,17 +95,18 @@ def _tls(results: Results) -> Iterator[Verdict]:
 
 
 def _rates(results: Results) -> Iterator[Verdict]:
-    """The floor is what the token buckets allow, or the same run without rates where that takes longer."""
+    """The floor is the start of the process and what the token buckets allow from then on, or the same run without
+    rates where that takes longer. How long a start may take is promised elsewhere.
+    """
     for row in results.rows:
         if row.peer == "setpoint" and row.setting == "rates":
             yield Verdict(4, f"{row.world}: throttled calls under the documented rates", 0, row.throttled)
             free = results.row(row.world, "setpoint")
             wanted = {name: count for name, count in row.least.items() if is_rated([name])} or row.by_operation
-            least = max(floor(wanted), free.wall if free else 0.0)
-            how = (
-                f"{row.wall:.2f} s, token buckets {floor(wanted):.2f} s, without rates {free.wall if free else 0:.2f} s"
-            )
-            how += f"; {_done(row)}"
+            unpaced = free.wall if free else 0.0
+            least = max(row.paced_from + floor(wanted), unpaced)
+            how = f"{row.wall:.2f} s; start {row.paced_from:.2f} s and token buckets {floor(wanted):.2f} s"
+            how += f", without rates {unpaced:.2f} s; {_done(row)}"
             yield Verdict(4, f"{row.world}: wall under the rates, of the floor", 1.1, row.wall / least, how)
 
 

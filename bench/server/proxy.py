@@ -50,7 +50,8 @@ class Proxy:
         self._statuses: Counter[int] = Counter()
         self._connections: set[object] = set()
         self._late = self._inflight = self._most_inflight = 0
-        now = time.monotonic()
+        self._since = now = time.monotonic()
+        self._paced_from = 0.0
         self._buckets = {name: bucket for rate in RATES for bucket in [Bucket(rate, now)] for name in rate.operations}
 
     async def serve(self, port: int, tls_port: int, certificate: str, key: str) -> None:
@@ -84,10 +85,12 @@ class Proxy:
 
     async def _answer(self, name: str, request: web.BaseRequest, body: bytes, begun: float) -> web.Response:
         bucket = self._buckets.get(name) if self._rated else None
-        if bucket is not None and not bucket.take(begun):
-            self._throttled[name] += 1
-            await asyncio.sleep(self._latency)
-            return _throttled(request)
+        if bucket is not None:
+            self._paced_from = self._paced_from or begun - self._since
+            if not bucket.take(begun):
+                self._throttled[name] += 1
+                await asyncio.sleep(self._latency)
+                return _throttled(request)
         reply = await self._reply(name, request, body)
         self._statuses[reply.status] += 1
         rest = self._latency - (time.monotonic() - begun)
@@ -144,6 +147,7 @@ class Proxy:
                 "connections": len(self._connections),
                 "most_inflight": self._most_inflight,
                 "late": self._late,
+                "paced_from": round(self._paced_from, 4),
             }
         )
 

@@ -143,6 +143,14 @@ def test_verdicts_say_what_is_met_what_is_not_and_what_was_not_measured() -> Non
     assert found["cold start: to the first API call, of the naive list's"] == "met"
 
 
+def test_the_floor_under_the_rates_begins_with_the_first_call_that_has_one() -> None:
+    rated = replace(ROW, setting="rates", least={"logs.DescribeLogGroups": 20}, paced_from=0.5, wall=1.65)
+    found = {verdict.promise: verdict for verdict in judge(Results([rated, replace(ROW, wall=0.9)], [], {}))}
+    verdict = found["queues: wall under the rates, of the floor"]
+    assert verdict.found == pytest.approx(1.65 / (0.5 + 1.0))
+    assert verdict.how.startswith("1.65 s; start 0.50 s and token buckets 1.00 s, without rates 0.90 s")
+
+
 def test_a_write_in_a_quiet_run_is_told() -> None:
     written = replace(ROW, by_operation={"s3.PutObject": 2, "sqs.TagQueue": 1})
     verdicts = judge(Results([written, replace(written, peer="setpoint-warm")], [], {}))
