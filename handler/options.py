@@ -10,6 +10,8 @@ from typing import Annotated, Any
 
 import typer
 
+from handler.config import THREADS
+
 CONNECTION, RULES = "Connection", "Rules of the deployment"
 
 
@@ -64,7 +66,7 @@ def _declared(
     ] = None,
     threads: Annotated[
         int | None,
-        typer.Option(min=1, max=64, help="AWS calls at a time: 16, or 1 for one after the other.", show_default=False),
+        typer.Option(min=1, max=64, help=f"AWS calls at a time: {THREADS}, or 1 in one order.", show_default=False),
     ] = None,
     controller: Annotated[
         str | None,

@@ -11,6 +11,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from handler.compose import Setpoint, vocabulary
+from handler.config import THREADS
 from handler.loop.acts import failure
 from handler.loop.conductor import InlineExecutor
 from handler.options import Settings
@@ -20,7 +21,6 @@ from infra.cloud import AwsCloud
 from infra.kinds.registry import KINDS
 from infra.session import UNKNOWN, connect, region_of, whoami
 from infra.store import STOP, Shelf, load
-from infra.transport import THREADS
 from policies.action import Action, Outcome
 from policies.errors import SetpointError
 from policies.estate import Estate, parse_estate

@@ -16,8 +16,8 @@ from typing import Any, Protocol
 from botocore.config import Config
 
 from infra.pace import Pacer
-from infra.transport import CONNECT_SECONDS, READ_SECONDS, THREADS
-from policies.errors import RefusedError
+from infra.transport import CONNECT_SECONDS, CONNECTIONS, READ_SECONDS
+from policies.errors import RefusedError, SenseError
 from policies.world import Scope
 
 _READS = re.compile(r"(Get|List|Describe|Head|BatchGet|Scan|Query|AssumeRole)")
@@ -106,6 +106,14 @@ class Aws:
         for page in self.client(service).get_paginator(operation).paginate(**arguments):
             yield from page.get(field) or ()
 
+    def body(self, bucket: str, key: str, most: int) -> tuple[bytes, Any]:
+        """An object of S3, or its first `most` bytes, and what else was answered. Complete, or it raises."""
+        answer = self.client("s3").get_object(Bucket=bucket, Key=key)
+        body = answer["Body"].read(most)
+        if len(body) < min(answer["ContentLength"], most):
+            raise SenseError(f"s3://{bucket}/{key} broke off after {len(body)} bytes; the next run asks again")
+        return body, answer
+
     def _make(self, service: str) -> Any:
         keys = self._credentials
         client = self._session.client(
@@ -119,7 +127,7 @@ class Aws:
                 retries={"mode": "standard", "total_max_attempts": 3},
                 connect_timeout=CONNECT_SECONDS,
                 read_timeout=READ_SECONDS,
-                max_pool_connections=THREADS,
+                max_pool_connections=CONNECTIONS,
                 user_agent_extra="setpoint",
             ),
         )

@@ -18,6 +18,7 @@ from infra.tag_index import Indexed, read_index
 from policies.world import Scope
 
 T = TypeVar("T")
+Call = Callable[[], Any]
 
 FRESH = 10.0
 """Seconds for which an answer is news. A run's own are kept as long."""
@@ -34,24 +35,26 @@ class Opening:
         self.aws = Aws(session, Scope(UNKNOWN, session.region_name or ""), on_call=self.calls)
         self._pool = ThreadPoolExecutor(THREADS)
         self._kept: Kept = {}
-        self._begun: dict[Callable[[], Any], tuple[float, Future[Any]]] = {}
+        self._begun: dict[Call, tuple[float, Future[Any]]] = {}
 
     def begin(self) -> None:
         """Ask for what was not asked for just now. What goes wrong is told when the answers are taken."""
         self.aws.client("s3")  # here: in a thread it would compete with the imports, and the call would come later
-        for call in (self._load, self._index):
-            if not self._is_news(call):
-                self._begun[call] = (time.time(), self._pool.submit(call))
+        late = [call for call in (self._load, self._index) if not self._is_news(call)]
+        if any(not self._begun[call][1].done() for call in late if call in self._begun):
+            # Frozen on its way: it must neither keep its threads from this run nor put what it brings in its place.
+            self._pool, self._kept = ThreadPoolExecutor(THREADS), {}
+        self._begun.update({call: (time.time(), self._pool.submit(call)) for call in late})
 
     def documents(self) -> Shelf:
-        """Every document: as just begun to be fetched if that went well, else as they are now."""
+        """Every document: as just begun to be fetched, else as they are now. Raises SenseError, as `load` does."""
         return self._taken(self._load)
 
     def owner_index(self) -> tuple[Indexed, ...]:
-        """What carries an owner tag here: as just begun to be read if that went well, else as it is now."""
+        """What carries an owner tag here: as just begun to be read, else as it is now. Raises as `read_index` does."""
         return self._taken(self._index)
 
-    def _is_news(self, call: Callable[[], Any]) -> bool:
+    def _is_news(self, call: Call) -> bool:
         """By the clock on the wall: a function may have been frozen meanwhile, when all other clocks stand still."""
         return call in self._begun and 0 <= time.time() - self._begun[call][0] < FRESH
 
@@ -59,7 +62,7 @@ class Opening:
         """Each answer once."""
         news = self._is_news(call)
         future: Future[T] | None = self._begun.pop(call, (0.0, None))[1]
-        return future.result() if future is not None and news and future.exception() is None else call()
+        return future.result() if future is not None and news else call()
 
     def _load(self) -> Shelf:
         return load((self.place,), lambda: self.aws, self._pool, self._kept)

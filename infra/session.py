@@ -11,12 +11,12 @@ from threading import Lock
 from typing import Any
 
 import botocore.session
-from botocore.exceptions import BotoCoreError, ProfileNotFound
+from botocore.exceptions import BotoCoreError, NoRegionError, ProfileNotFound
 from botocore.httpsession import get_cert_path
 
 from infra.aws import Aws, Session
 from infra.refusals import translated
-from infra.transport import Transport
+from infra.transport import Transport, whole
 from policies.errors import SenseError
 from policies.world import Scope
 
@@ -32,8 +32,9 @@ class SdkSession:
         sdk.get_scoped_config()  # raises where the profile is not there; later it would be in a client
         if region is not None:
             sdk.set_config_variable("region", region)
-        bundle = sdk.get_config_variable("ca_bundle") or get_cert_path(True)
+        bundle = sdk.get_config_variable("ca_bundle") or os.environ.get("REQUESTS_CA_BUNDLE") or get_cert_path(True)
         sdk.register("before-send", Transport(str(bundle)).send)
+        sdk.register("before-parse", whole)
         self._session, self._lock = sdk, Lock()
 
     @property
@@ -43,9 +44,14 @@ class SdkSession:
         return region
 
     def client(self, service: str, **options: Any) -> Any:
-        """A client with the options of botocore's `create_client`."""
-        with self._lock:
-            return self._session.create_client(service, **options)
+        """A client with the options of botocore's `create_client`. Raises SenseError where they cannot be used."""
+        try:
+            with self._lock:
+                return self._session.create_client(service, **options)
+        except NoRegionError:
+            raise
+        except (BotoCoreError, ValueError) as error:
+            raise SenseError(f"the AWS configuration cannot be used for {service}: {error}") from error
 
 
 def connect(profile: str | None = None, region: str | None = None) -> SdkSession:

@@ -47,12 +47,12 @@ def _parameter(aws: Aws, source: Any) -> list[Json]:
 def _object(aws: Aws, source: Any) -> list[Json]:
     s3 = aws.client("s3")
     try:
-        answer = s3.get_object(Bucket=source.bucket, Key=source.key)
+        body, _ = aws.body(source.bucket, source.key, LARGEST_OBJECT + 1)
     except s3.exceptions.NoSuchBucket:
         raise SenseError(f"the bucket {source.bucket!r} does not exist; create it, or mend the name") from None
     except s3.exceptions.NoSuchKey:
         raise SenseError(f"s3://{source.bucket}/{source.key} does not exist; create it, or mend the name") from None
-    return _list(answer["Body"].read(LARGEST_OBJECT + 1), f"s3://{source.bucket}/{source.key}")
+    return _list(body, f"s3://{source.bucket}/{source.key}")
 
 
 def _table(aws: Aws, source: Any) -> list[Json]:

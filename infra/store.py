@@ -121,7 +121,6 @@ def _documents(keys: Sequence[str], prefix: str) -> Iterator[str]:
 
 def _fetch(aws: Aws, bucket: str, key: str, name: str) -> Stored:
     with translated():
-        answer = aws.client("s3").get_object(Bucket=bucket, Key=key)
-        body = answer["Body"].read(LIMIT + 1)
+        body, answer = aws.body(bucket, key, LIMIT + 1)
     version = answer.get("VersionId")
     return Stored(name, version if version not in (None, "null") else answer["ETag"].strip('"'), body)

@@ -1,9 +1,12 @@
-"""TLS for all clients of a process: one context, and one pool of connections.
+"""How answers come: over one TLS context for all clients of a process, and whole or not at all.
 
 botocore's own reads the whole bundle of certificate authorities for every new connection, 31 ms of CPU each: with two
 dozen threads three quarters of a second of every cold start, which an emulator without TLS never shows. Its event
 `before-send` lets somebody else send a request; here that is urllib3 as botocore uses it, with a context that has read
 the bundle once. Everything else (signing, retries, parsing) stays botocore's.
+
+An answer whose connection ends in its middle is an error. botocore takes what came, and reads JSON that breaks off as
+`{}`: a page of nothing, and the last one.
 """
 
 from __future__ import annotations
@@ -17,12 +20,13 @@ from typing import Any
 from urllib.parse import urlsplit
 from urllib.request import getproxies
 
-from botocore.awsrequest import AWSResponse
+from botocore.awsrequest import AWSHTTPSConnectionPool, AWSResponse
 from botocore.exceptions import (
     ConnectionClosedError,
     ConnectTimeoutError,
     EndpointConnectionError,
     HTTPClientError,
+    IncompleteReadError,
     ReadTimeoutError,
     SSLError,
 )
@@ -33,9 +37,8 @@ from urllib3 import exceptions as urllib3_errors
 CONNECT_SECONDS, READ_SECONDS = 3, 15
 """Shorter than a tick: the next run is the retry."""
 
-THREADS = 24
-"""Connections that are kept to a host: as many as the pool has threads. With 20 ms a call more gain nothing: they are a
-thousand calls a second, and botocore makes six hundred on a core."""
+CONNECTIONS = 64
+"""Kept to a host at most: one for each thread that a run may have."""
 
 MOST_HOSTS = 256
 """Services times regions: beyond this the connections to the host that was least recently used are closed."""
@@ -46,6 +49,7 @@ class Transport:
 
     def __init__(self, bundle: str) -> None:
         self._bundle = bundle
+        self._proxied = bool(getproxies().keys() - {"no"})
         self._lock = Lock()
 
     def send(self, request: Any, **_: Any) -> AWSResponse | None:
@@ -54,7 +58,7 @@ class Transport:
         That is where there is no TLS, where a proxy stands between, and beside moto: it answers to the same event in
         this very process, and every listener of an event is heard.
         """
-        if not request.url.startswith("https:") or getproxies() or "moto" in sys.modules:
+        if not request.url.startswith("https:") or self._proxied or "moto" in sys.modules:
             return None
         with _as_botocore_says_it(request):
             with self._lock:
@@ -70,7 +74,7 @@ class Transport:
                 preload_content=False,
                 decode_content=False,
                 chunked=request.headers.get("Transfer-Encoding") in ("chunked", b"chunked"),
-                enforce_content_length=False,
+                enforce_content_length=True,
             )
             response = AWSResponse(request.url, answer.status, answer.headers, answer)
             if not request.stream_output:
@@ -82,7 +86,22 @@ class Transport:
         context = create_urllib3_context()
         context.load_verify_locations(self._bundle)
         timeout = Timeout(connect=CONNECT_SECONDS, read=READ_SECONDS)
-        return PoolManager(MOST_HOSTS, maxsize=THREADS, timeout=timeout, cert_reqs="CERT_REQUIRED", ssl_context=context)
+        pools = PoolManager(
+            MOST_HOSTS, maxsize=CONNECTIONS, timeout=timeout, cert_reqs="CERT_REQUIRED", ssl_context=context
+        )
+        pools.pool_classes_by_scheme = {"https": AWSHTTPSConnectionPool}  # it waits for `100 Continue` before a body
+        return pools
+
+
+def whole(operation_model: Any, response_dict: Any, **_: Any) -> None:
+    """Raises IncompleteReadError for an answer that is shorter than it says of itself; of streams their readers know.
+
+    For botocore's event `before-parse`: it holds whoever sent the request, through a proxy or without TLS too.
+    """
+    body, length = response_dict["body"], response_dict["headers"].get("content-length")
+    has_body = isinstance(body, bytes) and operation_model.http["method"] != "HEAD"
+    if has_body and length is not None and len(body) != int(length):
+        raise IncompleteReadError(actual_bytes=len(body), expected_bytes=int(length))
 
 
 def _target(url: str) -> str:
@@ -107,5 +126,5 @@ def _as_botocore_says_it(request: Any) -> Iterator[None]:
         raise ConnectionClosedError(endpoint_url=url, error=error, request=request) from error
     except (urllib3_errors.SSLError, OSError) as error:
         raise SSLError(endpoint_url=url, error=error) from error
-    except urllib3_errors.HTTPError as error:
+    except Exception as error:
         raise HTTPClientError(error=error) from error

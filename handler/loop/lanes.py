@@ -68,6 +68,8 @@ class _Lane:
         """One job; then back to the end of the pool's queue, so that many lanes never shut out what has none."""
         call, future = self._next()
         try:
+            if not future.set_running_or_notify_cancel():
+                return
             result = call()
         except Exception as error:  # noqa: BLE001 - what every executor does: the future holds it
             future.set_exception(error)

@@ -79,7 +79,11 @@ def rotate(policies: Sequence[Policy], now: datetime) -> list[Policy]:
 
 
 def failures(estate: Estate, report: RunReport) -> Iterator[Exception]:
-    """Everything that must make the run fail at its end, so that an alarm rings."""
+    """Everything that must make the run fail at its end, so that an alarm rings; what failed several policies, once."""
+    yield from {id(error): error for error in _all_failures(estate, report)}.values()
+
+
+def _all_failures(estate: Estate, report: RunReport) -> Iterator[Exception]:
     yield from estate.failures
     both = (message for messages in estate.conflicts.values() for message in messages)
     yield from (ConflictError(message) for message in dict.fromkeys(both))  # each is told of two policies

@@ -6,13 +6,17 @@ import json
 import subprocess
 import sys
 from collections.abc import Iterator
+from threading import Event
+from typing import Any
 
 import pytest
 
 from handler import ahead, function
 from handler.ahead import place_of
 from infra import opening
+from infra.aws import Aws
 from infra.opening import FRESH, Opening
+from policies.errors import DeniedError
 from tests.engine.conftest import BUCKET, ENVIRONMENT, Deployment
 from tests.engine.given import document, queues
 from tests.world import Fault, World, operation
@@ -22,7 +26,7 @@ DOCUMENT = document(queues("a"))
 
 
 class Clock:
-    """What the wall clock shows to a opened."""
+    """What the wall clock shows to an opening."""
 
     def __init__(self) -> None:
         self.now = 1_000.0
@@ -66,13 +70,50 @@ def test_what_is_no_news_is_fetched_anew(deployed: Deployment, begun: Opening, c
     assert begun.documents().stopped
 
 
-def test_what_could_not_be_fetched_is_tried_again_and_the_policies_do_not_fail_for_it(
-    deployed: Deployment, clock: Clock
+@pytest.mark.parametrize(
+    ("service", "asked", "error"),
+    [
+        ("s3", "ListObjectsV2", DeniedError),
+        ("s3", "GetObject", DeniedError),
+        ("resourcegroupstaggingapi", "GetResources", ExceptionGroup),
+    ],
+)
+def test_what_fails_ahead_is_told_by_the_run_and_asked_again_by_the_next(
+    deployed: Deployment, service: str, asked: str, error: type[Exception]
 ) -> None:
-    opened = Opening(deployed.world.session, PLACE)
-    opened.begin()  # nothing is there yet, which is an error
+    """The SDK has tried three times by then; no loop of ours doubles that."""
     deployed.put("one.json", DOCUMENT)
-    assert len(opened.documents().documents) == 1
+    deployed.world.inject(Fault(at=operation(service, asked), kind="denied", times=1))
+    with pytest.raises(error):
+        deployed.tick()
+    assert len(deployed.world.calls(operation=asked)) == 1
+    assert deployed.tick()["Created"] == 1
+
+
+def test_what_was_frozen_on_its_way_keeps_no_thread_and_puts_nothing_in_its_place(
+    deployed: Deployment, clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    deployed.put("one.json", DOCUMENT)
+    fetch, frozen, thawed = Aws.body, Event(), Event()
+
+    def slow(*given: Any) -> tuple[bytes, Any]:
+        old = fetch(*given)
+        frozen.set()
+        assert thawed.wait(10)
+        return old
+
+    opened = Opening(deployed.world.session, PLACE)
+    with monkeypatch.context() as patched:
+        patched.setattr(Aws, "body", slow)
+        opened.begin()
+        assert frozen.wait(10)
+    deployed.put("one.json", {**DOCUMENT, "policies": []})
+    clock.now += 60
+    opened.begin()
+    assert json.loads(opened.documents().documents[0].body)["policies"] == []
+    thawed.set()
+    opened.begin()
+    assert json.loads(opened.documents().documents[0].body)["policies"] == []
 
 
 def test_the_calls_that_were_made_ahead_are_counted(deployed: Deployment, begun: Opening) -> None:
@@ -97,16 +138,6 @@ def test_the_index_that_was_read_ahead_is_the_one_of_the_run(deployed: Deploymen
     deployed.world.advance(minutes=1)
     cold.tick(deployed.world.now, lambda: False)
     assert len(deployed.world.calls(operation="GetResources")) == 2, "of another run"
-
-
-def test_an_index_that_failed_ahead_is_read_again_and_told_if_it_fails_again(deployed: Deployment) -> None:
-    deployed.put("one.json", DOCUMENT)
-    at = operation("resourcegroupstaggingapi", "GetResources")
-    deployed.world.inject(Fault(at=at, kind="denied", times=1))
-    assert deployed.tick()["Created"] == 1
-    deployed.world.inject(Fault(at=at, kind="denied", times=None))
-    with pytest.raises(ExceptionGroup):
-        deployed.tick()
 
 
 def test_an_answer_is_not_kept_for_a_later_run(deployed: Deployment, begun: Opening, clock: Clock) -> None:

@@ -49,6 +49,21 @@ def test_a_full_lane_leaves_the_pool_to_the_others() -> None:
     assert most <= WIDTH
 
 
+def test_what_nobody_needs_any_more_is_dropped_in_a_lane_too() -> None:
+    """A pipeline has begun something in a lane, and ends before it has its turn."""
+    done, going = list[int](), threading.Event()
+
+    def unneeded() -> Pipeline[None]:
+        yield [Task(partial(done.append, number), lane="rate", awaited=False) for number in range(WIDTH)]
+
+    with ThreadPoolExecutor(WIDTH) as pool:
+        for _ in range(WIDTH):
+            pool.submit(going.wait, 10)
+        conduct([unneeded()], pool)
+        going.set()
+    assert done == []
+
+
 def test_pipelines_take_turns_in_a_lane() -> None:
     order: list[str] = []
     all_queued = threading.Event()

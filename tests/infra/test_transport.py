@@ -20,6 +20,7 @@ from botocore.exceptions import (
     ConnectionClosedError,
     ConnectTimeoutError,
     EndpointConnectionError,
+    HTTPClientError,
     ReadTimeoutError,
     SSLError,
 )
@@ -82,7 +83,8 @@ class TlsServer:
         to.send_header("Content-Length", str(len(body)))
         to.send_header("X-Told", to.headers.get("X-Asked", ""))
         to.end_headers()
-        to.wfile.write(body)
+        to.wfile.write(body[:5] if to.path == "/broken" else body)
+        to.close_connection = to.path == "/broken"
 
     def stop(self) -> None:
         self._server.shutdown()
@@ -178,9 +180,10 @@ def test_a_bundle_that_is_not_there_is_an_error_of_tls(server: TlsServer, tmp_pa
         Transport(str(tmp_path / "none.pem")).send(request(server.url))
 
 
-def test_a_connection_that_breaks_may_be_tried_again(server: TlsServer) -> None:
+@pytest.mark.parametrize("path", ["closed", "broken"])
+def test_a_connection_that_breaks_may_be_tried_again(server: TlsServer, path: str) -> None:
     with pytest.raises(ConnectionClosedError):
-        Transport(server.bundle).send(request(f"{server.url}/closed"))
+        Transport(server.bundle).send(request(f"{server.url}/{path}"))
 
 
 def test_an_answer_that_does_not_come_times_out(server: TlsServer, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -228,11 +231,25 @@ def test_what_is_left_to_botocore(
     assert Transport(server.bundle).send(request(url)) is None
 
 
+def test_hosts_without_a_proxy_are_no_proxy(server: TlsServer, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("NO_PROXY", "localhost")
+    assert Transport(server.bundle).send(request(server.url)) is not None
+
+
+def test_what_nobody_foresaw_is_an_error_of_botocore(server: TlsServer, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(transport, "AWSResponse", lambda *_: 1 / 0)
+    with pytest.raises(HTTPClientError):
+        Transport(server.bundle).send(request(server.url))
+
+
+@pytest.mark.parametrize("variable", ["AWS_CA_BUNDLE", "REQUESTS_CA_BUNDLE"])
 @pytest.mark.parametrize("trusted", [True, False])
 def test_the_clients_of_a_session_use_it_with_the_bundle_of_the_configuration(
-    server: TlsServer, monkeypatch: pytest.MonkeyPatch, trusted: bool
+    server: TlsServer, monkeypatch: pytest.MonkeyPatch, trusted: bool, variable: str
 ) -> None:
-    monkeypatch.setenv("AWS_CA_BUNDLE", server.bundle if trusted else str(get_cert_path(True)))
+    for name in ("AWS_CA_BUNDLE", "REQUESTS_CA_BUNDLE"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv(variable, server.bundle if trusted else str(get_cert_path(True)))
     for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
         monkeypatch.setenv(name, "none")
     session = SdkSession(region="eu-west-1")

@@ -17,6 +17,7 @@ from handler.loop.reconcile import Moment
 from handler.loop.run import RunReport, run
 from infra.cloud import AwsCloud
 from infra.kinds.registry import KINDS
+from infra.session import SdkSession
 from tests.sweep.harness import VOCABULARY, is_idle, parse, told
 from tests.sweep.scenarios import GONE, fifo, group, of, table
 from tests.wire.unreliable import Kind, Rule, UnreliableServer, is_write
@@ -30,13 +31,15 @@ SCENARIOS: Mapping[str, tuple[Any, Any]] = {
 ATTEMPTS = 3
 """Of the SDK for one call, in its standard mode."""
 
-KINDS_OF_FAULT: tuple[Kind, ...] = ("throttled", "unavailable", "denied", "lost", "reset")
+KINDS_OF_FAULT: tuple[Kind, ...] = ("throttled", "unavailable", "denied", "lost", "reset", "broken")
 
 
 @pytest.fixture
 def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[UnreliableServer]:
     """A server on which retries come at once: how long the SDK waits between them is not ours to test."""
     monkeypatch.setattr("botocore.endpoint.time.sleep", lambda _: None)
+    for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
+        monkeypatch.setenv(name, "testing")
     running = UnreliableServer()
     yield running
     running.stop()
@@ -48,7 +51,7 @@ class Minutes:
     def __init__(self, server: UnreliableServer) -> None:
         self.server = server
         self.now = datetime(2026, 3, 2, 9, tzinfo=UTC)
-        self.cloud = AwsCloud(SESSION, KINDS, endpoint_url=server.url)
+        self.cloud = AwsCloud(SdkSession(region="eu-west-1"), KINDS, endpoint_url=server.url)
 
     def run(self, documents: Any) -> RunReport:
         self.now += timedelta(minutes=1)

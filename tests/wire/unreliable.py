@@ -17,7 +17,7 @@ from werkzeug.serving import make_server
 from tests.world import views
 from tests.world.call import READS
 
-Kind = Literal["throttled", "unavailable", "denied", "lost", "reset"]
+Kind = Literal["throttled", "unavailable", "denied", "lost", "reset", "broken"]
 CODES = {
     "throttled": ("ThrottlingException", 400),
     "unavailable": ("ServiceUnavailable", 503),
@@ -32,6 +32,7 @@ class Rule:
     throttled, unavailable, denied   the service's refusal
     reset   the connection ends before anything has happened
     lost    everything has happened, and then the connection ends
+    broken  everything has happened, and the connection ends in the middle of the answer
     """
 
     kind: Kind
@@ -68,6 +69,8 @@ class UnreliableServer:
             if kind == "reset":
                 return _hang_up(environ)
             answer = list(self._moto(environ, start_response))
+            if kind == "broken":
+                return _break_off(b"".join(answer), environ)
             return _hang_up(environ) if kind == "lost" else answer
 
     def _strike(self, number: int) -> str:
@@ -99,3 +102,9 @@ def _hang_up(environ: dict[str, Any]) -> Iterable[bytes]:
     """End the connection without an answer; what the server would still write goes nowhere."""
     environ["werkzeug.socket"].shutdown(socket.SHUT_RDWR)
     raise ConnectionAbortedError("the connection is gone, as it should be")
+
+
+def _break_off(answer: bytes, environ: dict[str, Any]) -> Iterable[bytes]:
+    """Half of an answer."""
+    yield answer[: len(answer) // 2]
+    yield from _hang_up(environ)
