@@ -6,7 +6,7 @@ import json
 import subprocess
 import sys
 from collections.abc import Iterator
-from threading import Event
+from threading import Barrier, Event
 from typing import Any
 
 import pytest
@@ -90,30 +90,30 @@ def test_what_fails_ahead_is_told_by_the_run_and_asked_again_by_the_next(
     assert deployed.tick()["Created"] == 1
 
 
-def test_what_was_frozen_on_its_way_keeps_no_thread_and_puts_nothing_in_its_place(
+def test_what_was_frozen_on_its_way_holds_up_no_later_run(
     deployed: Deployment, clock: Clock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    deployed.put("one.json", DOCUMENT)
-    fetch, frozen, thawed = Aws.body, Event(), Event()
+    for number in range(opening.THREADS):
+        deployed.put(f"{number}.json", {"version": 1, "policies": []})
+    answered, given_up, thawed = Aws.body, list[bool](), Event()
+    all_frozen = Barrier(opening.THREADS, timeout=10)  # those that fetch, while one waits for them; and this thread
 
-    def slow(*given: Any) -> tuple[bytes, Any]:
-        old = fetch(*given)
-        frozen.set()
-        assert thawed.wait(10)
-        return old
+    def frozen(*asked: Any) -> tuple[bytes, Any]:
+        answer = answered(*asked)
+        all_frozen.wait()
+        given_up.append(not thawed.wait(3))
+        return answer
 
     opened = Opening(deployed.world.session, PLACE)
     with monkeypatch.context() as patched:
-        patched.setattr(Aws, "body", slow)
+        patched.setattr(Aws, "body", frozen)
         opened.begin()
-        assert frozen.wait(10)
-    deployed.put("one.json", {**DOCUMENT, "policies": []})
+        all_frozen.wait()
     clock.now += 60
     opened.begin()
-    assert json.loads(opened.documents().documents[0].body)["policies"] == []
+    assert len(opened.documents().documents) == opening.THREADS
     thawed.set()
-    opened.begin()
-    assert json.loads(opened.documents().documents[0].body)["policies"] == []
+    assert given_up == [], "the run did not wait for them"
 
 
 def test_the_calls_that_were_made_ahead_are_counted(deployed: Deployment, begun: Opening) -> None:
