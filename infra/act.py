@@ -1,9 +1,9 @@
 """Carries out one action: read the resource as it is now, check that it is ours, write, and write the hash last.
 
-Nothing here trusts what was sensed. Every update and delete begins with a read of the owning service, tags included,
-and goes on only if the action's terms still hold; a create of a kind that overwrites or returns what exists begins
-with a read by name. So lost answers, stale lists and parallel runs end in the same state. Nothing waits, polls or
-retries.
+Nothing here trusts what was sensed. Every update and delete begins with a read of the owning service, tags included (of
+what its tags prove to be ours a delete needs no more), and goes on only if the action's terms still hold; a create of a
+kind that overwrites or returns what exists begins with a read by name. So lost answers, stale lists and parallel runs
+end in the same state. Nothing waits, polls or retries.
 """
 
 from __future__ import annotations

@@ -23,7 +23,7 @@ def check_ours(action: Action, found: Resource) -> None:
     if terms.owner is None:
         if not selects(terms.match, terms.exceptions, found) and not _takes_its_mark_off(action, found):
             raise WaitError(f"{name} does not match, now that it was read")
-    elif not _is_ours(action, found, terms.owner) and not _may_adopt(terms, found):
+    elif not _is_ours(action, found, terms.owner) and not _may_adopt(action, found):
         raise ConflictError(f"{action.type} {name} exists and is not ours ({_whose(terms, found)}); it was not touched")
     hold = found.tags.get(HOLD_UNTIL)
     if hold is not None and hold != ((action.seen and action.seen.tags) or {}).get(HOLD_UNTIL):
@@ -65,8 +65,10 @@ def _is_ours(action: Action, found: Resource, owner: Owner) -> bool:
     return by_token or any(proves(found, one) for one in (owner, *action.terms.formerly))
 
 
-def _may_adopt(terms: Terms, found: Resource) -> bool:
-    return terms.adopt and claimed_by(found.tags) is None
+def _may_adopt(action: Action, found: Resource) -> bool:
+    """Only what makes it ours: nothing ends, or is marked to end, that does not carry our tag already."""
+    takes = action.verb in (Verb.CREATE, Verb.UPDATE, Verb.ADOPT)
+    return takes and action.terms.adopt and claimed_by(found.tags) is None
 
 
 def _whose(terms: Terms, found: Resource) -> str:

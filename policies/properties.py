@@ -71,6 +71,12 @@ class Name(Marker):
             raise ValueError(f"{text!r} does not match {self.pattern}")
         return text
 
+    def allows(self, text: str) -> bool:
+        try:
+            return bool(self.check(text))
+        except ValueError:
+            return False
+
     def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
         return core_schema.no_info_after_validator_function(self.check, handler(source))
 

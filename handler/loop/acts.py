@@ -29,27 +29,26 @@ class Acts:
         The small first batches leave the pool idle, so what else there is fills it, and yet lets each next batch pass.
         """
         others = [action for action in actions if action.verb is not Verb.CREATE]
+        waiting = [action for action in actions if action.verb is Verb.CREATE]
         tasks = [self._task(action, Roomy(action.scope)) for action in others]
-        yield [replace(task, awaited=False) for task in tasks]
-        made = yield from self._creates([action for action in actions if action.verb is Verb.CREATE])
-        futures = yield tasks
-        return (*map(self._outcome, others, futures), *made)
-
-    def _creates(self, waiting: Sequence[Action]) -> Pipeline[tuple[Outcome, ...]]:
-        outcomes: list[Outcome] = []
+        begun = list(zip(others, (yield [replace(task, awaited=False) for task in tasks]), strict=True))
+        told, made = list[Outcome](), list[Outcome]()
         size, failed = 1, False
         while waiting and not failed:
             batch, waiting = waiting[:size], waiting[size:]
             futures = yield [self._task(action) for action in batch]
             done = list(map(self._outcome, batch, futures))
-            outcomes += done
+            made += done
+            told += (self._outcome(*one) for one in begun if one[1].done())
+            begun = [one for one in begun if not one[1].done()]
             size, failed = size * 2, any(one.result is Result.FAILED for one in done)
+        yield tasks
+        told += (self._outcome(*one) for one in begun)
         reason = "an earlier create of this run failed; the next run goes on"
-        outcomes += [Outcome(action, Result.UNVISITED, reason) for action in waiting]
-        return tuple(outcomes)
+        return (*told, *made, *(Outcome(action, Result.UNVISITED, reason) for action in waiting))
 
     def _task(self, action: Action, lane: Hashable = None) -> Task:
-        return Task(partial(self._perform, action), ("act", id(action)), self.lane or lane)
+        return Task(partial(self._perform, action), object(), self.lane or lane)
 
     def _perform(self, action: Action) -> Outcome:
         if self.over():

@@ -53,18 +53,17 @@ class Senses:
         survey = self.surveys[type_, scope]
         indexing = self._index(type_, survey)
         *surveyed, indexed = yield (*self._survey(type_, survey), replace(indexing, awaited=False))
-        found = tuple(one for future in surveyed for one in future.result())
+        found = _together(surveyed)
         if not indexed.done():
             yield [replace(task, awaited=False) for task in ahead(found)]
             (indexed,) = yield (indexing,)
         index, missed = indexed.result(), set[str]()
         if self.policy.match is None and self.policy.kind.named:
-            (claimed,) = yield (Task(partial(self.cloud.owners, index), ("owners", scope)),)
+            (claimed,) = yield (Task(partial(self.cloud.owners, index), ("owners", indexing.key)),)
             missed = outside(claimed.result().get(type_, ()), (self.policy.owner, *self.former), survey)
             if missed:
                 more = yield self._survey(type_, survey.also(missed))
-                known = {one.id: one for one in found}
-                found = tuple((known | {one.id: one for future in more for one in future.result()}).values())
+                found = _together([*surveyed, *more])
         return (yield from self._join((type_, survey, frozenset(missed)), found, index))
 
     def signals(self, owned: Sequence[Resource]) -> Pipeline[Mapping[str, Any]]:
@@ -134,7 +133,7 @@ class Senses:
         lane = self.cloud.lane(type_, scope, acting=False)
         return tuple(
             Task(partial(self.cloud.find, type_, scope, names), ("find", type_, scope, names), lane)
-            for names in survey.lookups(self.policy.kind.names_per_call)
+            for names in survey.lookups()
         )
 
     def _index(self, type_: str, survey: Survey) -> Task:
@@ -147,6 +146,11 @@ class Senses:
         (joined,) = yield (Task(partial(self.cloud.join, asked[0], surveyed, index), key),)
         census: Sequence[Resource] = joined.result()
         return census
+
+
+def _together(surveyed: Sequence[Any]) -> tuple[Resource, ...]:
+    """What several calls show, each resource once, as the last one shows it."""
+    return tuple({one.id: one for future in surveyed for one in future.result()}.values())
 
 
 def _is_item(source: ResourceItems, one: Resource) -> bool | None:

@@ -27,6 +27,7 @@ class Survey:
     prefixes: tuple[str, ...]
     whole_index: bool
     names: frozenset[str] | None = None
+    names_per_call: int = 0
 
     def shows(self, name: str) -> bool:
         """Whether it shows what has this name."""
@@ -36,9 +37,9 @@ class Survey:
         """The same kind of look at other names."""
         return replace(self, prefixes=shortest(names), names=None if self.names is None else frozenset(names))
 
-    def lookups(self, size: int) -> Iterator[tuple[str, ...]]:
-        """The names, so many to a call."""
-        names = sorted(self.names or ())
+    def lookups(self) -> Iterator[tuple[str, ...]]:
+        """The names, as many to a call as it takes."""
+        names, size = sorted(self.names or ()), self.names_per_call
         yield from (tuple(names[start : start + size]) for start in range(0, len(names), size))
 
 
@@ -57,7 +58,7 @@ def _survey(policies: Sequence[Policy]) -> Survey:
     """What all policies of one place need."""
     prefixes = {prefix for policy in policies for prefix in _prefixes(policy)}
     whole = any(policy.match is not None for policy in policies)
-    return Survey(shortest(prefixes), whole, _all_names(policies))
+    return Survey(shortest(prefixes), whole, _all_names(policies), policies[0].kind.names_per_call)
 
 
 def _all_names(policies: Sequence[Policy]) -> frozenset[str] | None:
@@ -69,15 +70,22 @@ def _all_names(policies: Sequence[Policy]) -> frozenset[str] | None:
 
 
 def _names(policy: Policy) -> frozenset[str] | None:
+    """None where not all are known, or where one is none that the service would take in a lookup."""
     if policy.match is None:
         return None if policy.names is None else policy.names.names
+    if policy.strategy.claims_existence(owning=False):
+        return None
     exact = [match.names for match in policy.match]
-    return None if None in exact else frozenset(name for some in exact for name in some or ())
+    names = [name for some in exact for name in some or ()]
+    askable = None not in exact and all(rule.allows(name) for rule in policy.kind.names for name in names)
+    return frozenset(names) if askable else None
 
 
 def _prefixes(policy: Policy) -> set[str]:
     if policy.match is None:
         return {"" if policy.names is None else policy.names.prefix}
+    if policy.strategy.claims_existence(owning=False):
+        return {""}  # what it marked and does not mean any more must show too, or its mark would stay
     found: set[str] = set()
     for match in policy.match:
         found |= set(match.names) if match.names is not None else {match.name_prefix or ""}

@@ -17,6 +17,9 @@ from policies.frozen import Json, thaw
 from policies.kind import Creation
 from policies.world import Resource
 
+_ANSWERS = {"MetricAlarm": "MetricAlarms", "CompositeAlarm": "CompositeAlarms", "LogAlarm": "LogAlarms"}
+"""The types of alarms, and where DescribeAlarms shows each."""
+
 
 class Alarm(Kind):
     """`AWS::CloudWatch::Alarm`: on a metric, on metric math, on an anomaly band or on PromQL."""
@@ -57,9 +60,9 @@ class Alarm(Kind):
 
     def read(self, aws: Aws, seen: Resource) -> Resource | None:
         cloudwatch = aws.client("cloudwatch")
-        # Both types share one space of names: a composite alarm under ours is foreign, not absent.
-        answer = cloudwatch.describe_alarms(AlarmNames=[seen.name], AlarmTypes=["MetricAlarm", "CompositeAlarm"])
-        for alarm in (*answer["MetricAlarms"], *answer.get("CompositeAlarms", ())):
+        # All types share one space of names: another alarm under ours is foreign, not absent.
+        answer = cloudwatch.describe_alarms(AlarmNames=[seen.name], AlarmTypes=[*_ANSWERS])
+        for alarm in (alarm for answered in _ANSWERS.values() for alarm in answer.get(answered, ())):
             resource = self._parse(alarm)
             if seen.tags is not None:
                 return resource.with_tags(seen.tags)

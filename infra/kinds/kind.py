@@ -86,13 +86,13 @@ class Kind(KindModel):
     def update(self, aws: Aws, seen: Resource, change: Change) -> Progress:
         """Write `change.properties` (None: back to the default), set `change.tags`, remove `change.untag`.
 
-        `seen` was read just now. One call per API; PARTIAL where the service accepts only the first step now. Tags are
-        merged, never purged.
+        `seen` was read just now, by `read` or (where only tags change) `prove`. One call per API; PARTIAL where the
+        service accepts only the first step now. Tags are merged, never purged.
         """
 
     @abstractmethod
     def delete(self, aws: Aws, seen: Resource) -> None:
-        """Start its end. `seen` was read just now and is proven ours."""
+        """Start its end. `seen` was read just now, by `read` or `prove`, and is proven ours."""
 
     def locate(self, aws: Aws, name: str) -> Resource:
         """As much of a resource as its name tells: enough for `read` to find it."""

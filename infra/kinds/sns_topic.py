@@ -108,7 +108,8 @@ class SnsTopic(Kind):
         )
 
     def prove(self, aws: Aws, seen: Resource) -> Resource | None:
-        return seen.with_tags(_tags(aws, seen.arn or self.locate(aws, seen.id).arn))
+        found = seen if seen.arn else self.locate(aws, seen.id)
+        return found.with_tags(_tags(aws, found.arn))
 
     def create(self, aws: Aws, desired: Desired, token: str | None) -> Progress:
         sns = aws.client("sns")

@@ -19,6 +19,7 @@ from tests.engine.given import (
     queues,
     run,
     settle,
+    tags,
 )
 from tests.world import World
 
@@ -42,6 +43,11 @@ def alarms(*items: str, name: str = "alarms", **more: Any) -> Any:
 def enforced(name: str = "kept", **match: Any) -> Any:
     resource = {"type": GROUP, "match": match, "properties": {"RetentionInDays": 7}}
     return {"name": name, "resource": resource, "strategy": {"type": "enforce"}}
+
+
+def expired(*names: str) -> Any:
+    strategy = {"type": "expire", "after": "1h", "grace": "2h"}
+    return {"name": "tidy", "resource": {"type": GROUP, "match": {"names": list(names)}}, "strategy": strategy}
 
 
 def from_parameter() -> Any:
@@ -68,6 +74,9 @@ def looked_up(*policies: Any) -> frozenset[str] | None:
         ([from_parameter()], None),
         ([from_parameter(), groups("a")], None),
         ([enforced(namePrefix="/x"), groups("a")], None),
+        ([expired("/x"), groups("a")], None),
+        ([enforced(names=["", "/x"]), groups("a")], None),
+        ([enforced(names=["a name", "/x"])], None),
     ],
     ids=[
         "items",
@@ -81,6 +90,9 @@ def looked_up(*policies: Any) -> frozenset[str] | None:
         "names that a parameter holds",
         "and beside others",
         "a prefix",
+        "what may carry a mark",
+        "a name that is none",
+        "a name that the service would refuse",
     ],
 )
 def test_what_is_looked_up(policies: list[Any], expected: set[str] | None) -> None:
@@ -109,6 +121,40 @@ def test_what_is_owned_and_not_wanted_any_more_is_found_by_the_index(world: Worl
     assert [name[-1] for name in names(world, type_)] == ["b"]
 
 
+def test_and_beside_a_match_whose_index_is_another_one(world: World) -> None:
+    """The owner index and that of a type are told apart, whichever is there first."""
+    watching = {**enforced("watching", names=["of-others"]), "resource": {**alarms()["resource"]}}
+    watching["resource"] |= {"match": {"names": ["of-others"]}, "properties": {"Threshold": 2}}
+    both = (watching, alarms("x"))
+    settle(world, {"main": document(*both, groups("a", "b", **DELETE_AT_ONCE))})
+    world.advance(minutes=70)
+    for _ in range(5):  # policies go in another order every minute
+        told = run(world, {"main": document(*both, groups("a", **DELETE_AT_ONCE))}, stop="only look")
+        assert told.held("groups") == ["delete /orders/b: only look"]
+        world.advance(minutes=1)
+
+
+@pytest.mark.parametrize(("stays", "leaves"), [("/app", "/app/x"), ("/app", "/web")])
+def test_a_mark_goes_when_its_name_does(world: World, stays: str, leaves: str) -> None:
+    """Else it would count at once when the name comes back, and its grace would be over."""
+    for name in (stays, leaves):
+        world.outside.logs.create_log_group(logGroupName=name)
+    world.advance(minutes=120)
+    settle(world, {"main": document(expired(stays, leaves))})
+    assert "setpoint:marked" in tags(world, leaves, GROUP)
+    settle(world, {"main": document(expired(stays))})
+    assert "setpoint:marked" not in tags(world, leaves, GROUP)
+    world.advance(minutes=600)
+    settle(world, {"main": document(expired(leaves))})
+    assert leaves in names(world, GROUP)
+
+
+def test_a_name_that_is_none_harms_nobody(world: World) -> None:
+    told = settle(world, {"main": document(enforced(names=["", "a name", "/x"]), groups("a"))})
+    assert told.errors == []
+    assert told.true("groups") == told.true("kept") == {"Ready"}
+
+
 def test_what_somebody_else_holds_under_a_wanted_name_is_a_conflict(world: World) -> None:
     world.outside.logs.create_log_group(logGroupName="/orders/a")
     world.outside.cloudwatch.put_metric_alarm(**{**alarms("a")["resource"]["properties"], "AlarmName": "alarm-a"})
@@ -135,3 +181,5 @@ def test_an_emulator_that_does_not_know_the_filter_lists(world: World) -> None:
     told = run(world, wanted)
     assert not told.of("groups").plan.actions
     assert told.true("groups") == {"Ready"}
+    named = enforced(names=[f"/a/{number}" for number in range(60)])
+    assert len(run(world, {"main": document(named)}).of("kept").plan.actions) == 60

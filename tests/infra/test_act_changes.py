@@ -143,6 +143,16 @@ def test_what_is_owned_is_proven_by_its_tags_alone(world: World, verb: Verb) -> 
     assert [call.operation for call in world.calls(mutating=False)] == ["ListQueueTags"]
 
 
+@pytest.mark.parametrize("verb", [Verb.DELETE, Verb.REPLACE, Verb.MARK, Verb.RELEASE])
+def test_the_right_to_adopt_is_none_to_end(world: World, verb: Verb) -> None:
+    """Its tags were taken away a moment ago: whoever did so wants it to be nobody's."""
+    seen = replace(make(world), handle=url(world))
+    world.outside.sqs.untag_queue(QueueUrl=seen.handle, TagKeys=list(tags(world, "orders-a")))
+    with pytest.raises(ConflictError):
+        perform(world, on(seen, verb, policy_of(queues("a", adopt=True)), change=Change(tags=freeze({MARKED: "x"}))))
+    assert tags(world, "orders-a") == {}
+
+
 def test_guardrails_that_ask_for_more_read_more(world: World) -> None:
     seen = replace(make(world), handle=url(world))
     asked = policy_of(queues("a", guardrails={"deleteIf": {"ApproximateNumberOfMessages": {"above": 0}}}))

@@ -27,7 +27,11 @@ def test_the_names_come_in_pages(world: World) -> None:
     assert len(world.calls(operation="DescribeLogGroups")) == 3
 
 
-@pytest.mark.parametrize(("names", "more"), [([str(n) for n in range(51)], {}), (["a"], {"logGroupNamePrefix": "a"})])
-def test_too_many_names_and_other_filters_are_refused(world: World, names: list[str], more: dict[str, str]) -> None:
+@pytest.mark.parametrize(
+    ("names", "more"), [([str(n) for n in range(51)], {}), (["a b"], {}), (["a"], {"logGroupNamePrefix": "a"})]
+)
+def test_too_many_names_those_that_are_none_and_other_filters_are_refused(
+    world: World, names: list[str], more: dict[str, str]
+) -> None:
     with pytest.raises(ClientError, match="InvalidParameterException"):
         _named(world, *names, **more)

@@ -1,13 +1,15 @@
 """CloudWatch Logs where moto is too kind: it does not know `logGroupIdentifiers`, and answers with a page of all.
 
-Source: API_DescribeLogGroups (1 to 50 identifiers, of which names are allowed in one's own account; "the only other
-filter that you can choose to specify is includeLinkedAccounts"; results are sorted by name).
+Source: API_DescribeLogGroups (1 to 50 identifiers of the pattern below; names are allowed in one's own account;
+"the only other filter that you can choose to specify is includeLinkedAccounts"; results are sorted by name).
 """
+
+import re
 
 from tests.world.call import Call, Params, Refused
 from tests.world.trap import Scene, Trap, backend
 
-MOST = 50
+MOST, IDENTIFIER = 50, re.compile(r"[\w#+=/:,.@-]*", re.ASCII)
 
 
 class LogGroupTraps(Trap):
@@ -21,6 +23,8 @@ class LogGroupTraps(Trap):
         asked = call.params["logGroupIdentifiers"]
         if len(asked) > MOST or {"logGroupNamePrefix", "logGroupNamePattern", "logGroupClass"} & call.params.keys():
             raise Refused("InvalidParameterException", "at most 50 logGroupIdentifiers, and no other filter")
+        if not all(map(IDENTIFIER.fullmatch, asked)):
+            raise Refused("InvalidParameterException", f"logGroupIdentifiers must satisfy {IDENTIFIER.pattern}")
         groups, after = backend(call).groups, call.params.get("nextToken", "")
         found = [groups[name].to_describe_dict() for name in sorted(asked) if name in groups and name > after]
         size = call.notes["sent"].get("limit", MOST)
