@@ -12,10 +12,12 @@ import pytest
 
 from handler.loop.conductor import InlineExecutor, Pipeline, Task, conduct
 from handler.loop.lanes import ROOMY, WIDTH, Roomy
+from handler.loop.reconcile import Moment
+from handler.loop.run import run as run_loop
 from infra.cloud import AwsCloud
 from infra.kinds.registry import KINDS
 from policies.world import Scope
-from tests.engine.given import DELETE_AT_ONCE, document, queues, run, settle
+from tests.engine.given import DELETE_AT_ONCE, VOCABULARY, document, parse, queues, run, settle
 from tests.world import Fault, World
 
 
@@ -193,3 +195,13 @@ def test_creates_grow_batch_by_batch_while_the_rest_goes_on(world: World) -> Non
     assert made == {f"orders-new-{number}" for number in (0, 1, 2, 3, 4, 6)}, "1, 2, 4, and one of these failed"
     results = [one.result.value for one in told.of("queues").outcomes]
     assert (results.count("failed"), results.count("unvisited")) == (1, 40 - 7)
+
+
+def test_what_was_done_while_creates_go_on_is_announced_meanwhile(world: World) -> None:
+    """A run may die on its way, and its log should have what it did."""
+    settle(world, {"main": document(queues("a", "b", **DELETE_AT_ONCE))})
+    wanted = {"main": document(queues("b", *map(str, range(7)), **DELETE_AT_ONCE))}
+    announced: list[str] = []
+    moment = Moment(world.now, announce=lambda outcome: announced.append(outcome.action.verb.value))
+    run_loop(parse(wanted), VOCABULARY, AwsCloud(world.session, KINDS), InlineExecutor(), moment)
+    assert announced == ["create", "delete", *["create"] * 6]
