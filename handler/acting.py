@@ -66,13 +66,16 @@ def _once(job: Job, *, thorough: bool = True) -> int:
         with spinning("running ..."):
             shelf, estate = job.setpoint.load()
             report = job.setpoint.run(estate, job.moment(stop_of(shelf), thorough=thorough))
-        return _tell(job, estate, report, stopped=shelf.stopped)
+        return _tell(job, estate, report, stopped=shelf.stopped, begins="" if thorough else f"{rfc3339(job.now)}  ")
 
     return interruptible(job, body)
 
 
-def _tell(job: Job, estate: Estate, report: RunReport, *, stopped: bool = False) -> int:
-    """All about a run but its outcomes, which were shown as they came; or, as JSON, everything."""
+def _tell(job: Job, estate: Estate, report: RunReport, *, stopped: bool = False, begins: str = "") -> int:
+    """All about a run but its outcomes, which were shown as they came; or, as JSON, everything.
+
+    `begins` stands before the last line: of many runs each says when it was.
+    """
     wrong = list(errors(estate, report, partial(origin, job.setpoint.places)))
     if job.as_json:
         show_json(_record(job, report, wrong, stopped=stopped))
@@ -82,7 +85,7 @@ def _tell(job: Job, estate: Estate, report: RunReport, *, stopped: bool = False)
     show(standing_picture(report))
     show([f"stopped: {WHY_STOPPED}"] if stopped else ())
     show_errors(wrong)
-    screen().print(run_summary(report, len(wrong), stopped=stopped))
+    screen().print(begins + run_summary(report, len(wrong), stopped=stopped))
     return FAILED if wrong else OK
 
 

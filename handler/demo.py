@@ -118,7 +118,7 @@ class _Story:
     def end(self) -> None:
         self._heading("The end", "The last run finds the account as the policies want it.")
         self._run([])
-        self._say("Everything came as announced. Now yours: setpoint plan policies/")
+        self._say("Everything came as announced. Now yours: 'The first policy' in README.md.")
 
     def _heading(self, title: str, sentence: str) -> None:
         self._console.print(Text(f"\n{self._stage.now:%H:%M}  {title}", "bold cyan"))

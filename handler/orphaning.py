@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 
@@ -52,9 +52,16 @@ def _orphans(job: Job, delete: bool) -> int:
         done = [outcome_record(outcome) for outcome in outcomes(found)]
         show_json({**record, "orphans": left, "outcomes": done, "errors": wrong})
     else:
-        show(held_picture([held for one in found.orphans for held in one.guarded.held]) if delete else ())
+        show(held_picture([held for one in found.orphans for held in one.guarded.held]) if delete else _unharmed(found))
         show_errors(wrong)
     return FAILED if wrong else OK
+
+
+def _unharmed(report: RunReport) -> Iterator[str]:
+    """That what was shown was not done, and how it would be."""
+    count = sum(one.plan.actual for one in report.orphans)
+    if count:
+        yield f"{count} orphaned. Nothing was done: --delete does what is shown, and what limits of number hold too."
 
 
 def _approvable(report: RunReport) -> frozenset[str]:

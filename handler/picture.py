@@ -92,7 +92,9 @@ def standing_picture(report: RunReport) -> Iterator[Text | str]:
         yield from (f"{action.policy}: waiting: {action.title}: {action.reason}" for action in one.guarded.waiting)
         troubles = (trouble for trouble in one.plan.troubles if trouble.condition == "Held")
         yield from (f"{one.policy.name}: held: {redact(trouble.message)}" for trouble in troubles)
-        yield from (f"{one.policy.name}: marked: {line}" for line in _kept(one) if not line.endswith("retained"))
+        for line in _kept(one):
+            word = "marked: " if line.rpartition(": ")[2].startswith("deleted from ") else ""
+            yield from () if line.endswith("retained") else (f"{one.policy.name}: {word}{line}",)
 
 
 def action_picture(record: Record) -> Iterator[Text]:

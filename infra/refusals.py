@@ -95,14 +95,16 @@ def translated(kind: Kind | None = None) -> Iterator[None]:
         raise translate(error, kind) from error
     except (NoCredentialsError, PartialCredentialsError) as error:
         raise SenseError(
-            f"no AWS credentials: {error}. Set AWS_PROFILE or AWS_ACCESS_KEY_ID, or use --profile"
+            f"no AWS credentials: {_line(error)}. Set AWS_PROFILE or AWS_ACCESS_KEY_ID, or use --profile"
         ) from error
     except NoRegionError as error:
         raise SenseError("no AWS region: set AWS_REGION, or use --region") from error
     except ParamValidationError as error:
         raise RefusedError(f"the SDK refuses the request: {_VALUE.sub('value: (not shown)', str(error))}") from error
     except BotoCoreError as error:
-        raise SenseError(f"no answer from AWS: {error}. Whether a write happened is for the next run to see") from error
+        raise SenseError(
+            f"no answer from AWS: {_line(error)}. Whether a write happened is for the next run to see"
+        ) from error
 
 
 def translate(error: ClientError, kind: Kind | None = None) -> SetpointError:
@@ -124,7 +126,8 @@ def translate(error: ClientError, kind: Kind | None = None) -> SetpointError:
     if code in DENIED:
         return DeniedError(_action(error.operation_name, message, kind), message or code)
     if code in BAD_CREDENTIALS:
-        return SenseError(f"the AWS credentials are not valid ({code}: {message})")
+        hint = "renew the login, or name other credentials with --profile or AWS_PROFILE"
+        return SenseError(f"the AWS credentials are not valid ({code}: {message}); {hint}")
     return SenseError(said) if status >= 500 else RefusedError(said)
 
 

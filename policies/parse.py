@@ -151,6 +151,7 @@ class _Reader:
             return None  # told by the grammar
         if word.startswith(POWERFUL) and word not in self._vocabulary.allowed_types:
             message = f"{word} grants power and is refused unless the deployment allows it by name (AllowedTypes)"
+            message += "" if word in kinds else "; and no kind that is installed offers it"
         elif word not in kinds:
             known = ", ".join(sorted(kinds))
             message = f"{word!r} is no resource type that Setpoint knows{nearest(word, sorted(kinds))} (known: {known})"

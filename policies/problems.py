@@ -28,6 +28,18 @@ _WANTED = {
     "model_attributes_type": "an object",
 }
 
+_BOUNDS = {
+    "greater_than_equal": "at least {ge}",
+    "greater_than": "more than {gt}",
+    "less_than_equal": "at most {le}",
+    "less_than": "less than {lt}",
+    "string_too_short": "at least {min_length} characters",
+    "string_too_long": "at most {max_length} characters",
+    "string_pattern_mismatch": "a text that matches {pattern}",
+    "too_short": "at least {min_length}",
+    "too_long": "at most {max_length}",
+}
+
 Loc = tuple[str | int, ...]
 
 MOST_TOLD = 100
@@ -78,6 +90,8 @@ def explain(line: Mapping[str, Any], legal: Sequence[str]) -> str:
         return f"found {shown}; allowed: {context['expected']}{_closest(found, context)}"
     if kind in _WANTED:
         return f"found {shown}; allowed: {_WANTED[kind]}"
+    if kind in _BOUNDS:
+        return f"found {shown}; allowed: {_BOUNDS[kind].format(**context)}"
     if kind == "value_error":
         return str(context["error"])
     if kind == "setpoint":

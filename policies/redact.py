@@ -18,9 +18,13 @@ _SECRET_TEXT = re.compile(
     r"|\beyJ[\w-]{8,}\.[\w-]{8,}\.[\w-]*"  # JSON web tokens
     r"|(?<=://)[^/\s:@]+:[^/\s@]+(?=@)"  # user:password in a URL
 )
+_PROSE = r"(?!(?:found|deleted|not|nothing|the|an?|no|is|was|\d+ to) )"
+"""How sentences go on after a name that speaks of a secret (`password-reset: deleted from ...`)."""
+
 _SECRET_ASSIGNED = re.compile(
     r"""((?:pass(?:word|wd|phrase)|pwd|secret|token|api[_-]?key|access[_-]?key|private[_-]?key)[\w-]*["']?\s*[=:]\s*)"""
-    r"""(?!found )("[^"]*"|'[^']*'|[^\s&;,'"}]+)""",
+    + _PROSE
+    + r"""("[^"]*"|'[^']*'|[^\s&;,'"}]+)""",
     re.IGNORECASE,
 )
 _BEARER = re.compile(r"\b(bearer|basic)\s+[A-Za-z0-9+/=._-]{6,}", re.IGNORECASE)

@@ -41,7 +41,7 @@ _USE = {State.PENDING: 0, State.UNHEALTHY: 1, State.READY: 2}
 def _countable(number: AnyNumber) -> AnyNumber:
     _, most = bounds_of(number)
     if most > MOST:
-        raise mistake(f"found {most}; input should be less than or equal to {MOST}")
+        raise mistake(f"found {most}; allowed: at most {MOST}")
     if any(query.metric.placeholders for query in signals_of(number)):
         raise mistake("${match} stands for a matched resource, and there is none here; write the dimension out")
     return number

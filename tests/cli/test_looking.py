@@ -197,6 +197,7 @@ def test_orphans_are_listed_and_deleted_only_when_asked_for(aws, setpoint, write
     listed = setpoint("orphans", folder, *(["--delete"] if delete else []))
     assert listed.exit_code == 0, listed.output
     assert "alarm  123456789012/eu-central-1  3 AWS::CloudWatch::Alarm, from tenants" in listed.stdout
+    assert ("3 orphaned. Nothing was done: --delete" in listed.stdout) is not delete
     left = aws.client("cloudwatch").describe_alarms()["MetricAlarms"]
     assert len(left) == (0 if delete else 3)
 

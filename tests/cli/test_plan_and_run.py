@@ -95,7 +95,10 @@ def test_watch_runs_every_minute_survives_a_failure_and_ends_cleanly(aws, setpoi
     monkeypatch.setattr("handler.acting.time.sleep", sleep)
     result = setpoint("run", folder, "--watch")
     assert result.exit_code == 130, result.output
-    assert result.stdout.splitlines()[-2:] == ["1 done.", "Nothing to do."]
+    assert [re.sub(r"^2\S+Z  ", "AT ", line) for line in result.stdout.splitlines()[-2:]] == [
+        "AT 1 done.",
+        "AT Nothing to do.",
+    ]
     assert "holds no policy document" in result.stderr
     assert "Stopped." in result.stderr
     assert all(0 < nap <= 60 for nap in naps)
@@ -165,6 +168,12 @@ def test_what_is_marked_is_listed_until_it_goes(aws, setpoint, write) -> None:
     for command in ("plan", "run"):
         kept = json.loads(setpoint(command, folder, "--json").stdout)["kept"]
         assert [(one["policy"], one["orphaned"]) for one in kept] == [("tenant-queues", False)] * 2
+
+
+def test_a_note_is_no_mark(aws, setpoint, write) -> None:
+    match = {"type": "AWS::SQS::Queue", "match": {"names": ["gone"]}, "properties": {"DelaySeconds": 1}}
+    ran = setpoint("run", write("d", {"name": "q", "resource": match, "strategy": {"type": "enforce"}}))
+    assert ran.stdout.splitlines()[0] == "q: gone: nothing that is matched has this name"
 
 
 @pytest.mark.parametrize("command", ["plan", "run"])

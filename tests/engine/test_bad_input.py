@@ -126,7 +126,7 @@ def with_type(word: str) -> dict[str, Any]:
         (
             queues("a", properties={"VisibilityTimeout": 50000}),
             "resource.properties.VisibilityTimeout",
-            "found 50000; input should be less than or equal to 43200",
+            "found 50000; allowed: at most 43200",
         ),
         (
             queues("a", properties={"Arn": "x"}),

@@ -24,6 +24,9 @@ KEY = "-----BEGIN RSA PRIVATE KEY-----\nMIIEpAIBAAKCAQEA\n-----END RSA PRIVATE K
         ("password=hunter2", f"password={HIDDEN}"),
         ("Password=hunter2&x=1", f"Password={HIDDEN}&x=1"),
         ("token: abc", f"token: {HIDDEN}"),
+        ("token: the", f"token: {HIDDEN}"),
+        ("token: thermal noise", f"token: {HIDDEN} noise"),
+        ("token: 0-to-5 by", f"token: {HIDDEN} by"),
         ('{"password":"hunter2","id":"x"}', f'{{"password":"{HIDDEN}","id":"x"}}'),
         ("the secret='abc', then", f"the secret='{HIDDEN}', then"),
         ("aws_secret_access_key = wJalrXUtnFEMI/K7MDENG", f"aws_secret_access_key = {HIDDEN}"),
@@ -49,6 +52,12 @@ def test_what_looks_like_a_secret_is_hidden(text: str, shown: str) -> None:
         "NextToken was sent",
         "a tokenised password policy",
         "AKIA is a prefix",
+        "password-reset: deleted from 2026-12-03T04:57:37Z on",
+        "password-reset: not wanted since 2026-12-03T04:57:37Z, retained",
+        "password-reset: nothing that is matched has this name",
+        "count of secret-rotation: 0 to 5 by its schedule",
+        "(ExpiredToken: The security token included in the request is expired)",
+        "token: found 7; allowed: a text",
     ],
 )
 def test_what_is_no_secret_stays(text: str) -> None:

@@ -75,7 +75,7 @@ def test_repair_goes_on_while_the_number_holds() -> None:
 @pytest.mark.parametrize(
     ("count", "problem"),
     [
-        ({**LOAD, "max": 10_001}, "strategy.count: found 10001; input should be less than or equal to 10000"),
+        ({**LOAD, "max": 10_001}, "strategy.count: found 10001; allowed: at most 10000"),
         ({**HOURS, "otherwise": 10_001}, "strategy.count: found 10001"),
         (
             {**LOAD, "load": {**METRIC, "dimensions": {"A": "${match.Id}"}}},

@@ -183,7 +183,7 @@ def test_an_index_that_does_not_fit_is_told_once_and_nothing_goes() -> None:
         (workers(), {}, "strategy.count: 'count' is required here"),
         (workers(), {"count": -1}, "strategy.count: found -1; allowed: a whole number from 0"),
         (workers(), {"count": "3"}, "strategy.count: found '3'; allowed: a whole number from 0"),
-        (workers(), {"count": 20_000}, "strategy.count: found 20000; input should be less than or equal to 10000"),
+        (workers(), {"count": 20_000}, "strategy.count: found 20000; allowed: at most 10000"),
         (
             workers(),
             {"count": 1, "minLifetime": 10},

@@ -271,7 +271,7 @@ def test_two_items_of_one_identity_are_skipped_and_what_they_have_stays() -> Non
             "strategy.overrides.past.AgentName: AgentName is create-only",
         ),
         ({}, {"overrides": {"past": {"Note": "${item}"}}}, "strategy.overrides.past.Note: unknown placeholder ${item}"),
-        ({}, {"ahead": 1_001}, "strategy.ahead: found 1001; input should be less than or equal to 1000"),
+        ({}, {"ahead": 1_001}, "strategy.ahead: found 1001; allowed: at most 1000"),
     ],
 )
 def test_mistakes(section: Any, words: Any, problem: str) -> None:

@@ -144,7 +144,7 @@ def test_it_claims_its_property() -> None:
         (SECTION, {"property": "Secret"}, "strategy.property: Secret is write-only"),
         (SECTION, {"property": "Note"}, "strategy.property: Note cannot be 3: found 3; allowed: a text"),
         (SECTION, {"property": "Tags"}, "strategy.property: Tags cannot be 3: found 3; allowed: a list"),
-        (SECTION, {"to": 901}, "strategy.property: Size cannot be 901: found 901; input should"),
+        (SECTION, {"to": 901}, "strategy.property: Size cannot be 901: found 901; allowed: at most 900"),
         (SECTION, {"to": {**LOAD, "max": 1000}}, "strategy.property: Size cannot be 1000"),
         ({**SECTION, "properties": {"Size": 1}}, {}, "strategy.property: Size stands in resource.properties too"),
         (SECTION, {"to": STRANGE}, "strategy.to: unknown placeholder ${match.Nme}"),
