@@ -101,13 +101,14 @@ def outcome_record(outcome: Outcome) -> Record:
 
 def changes(action: Action) -> Iterator[Record]:
     """What would be written, property by property and tag by tag; our own tags are left out."""
+    whose = action.title
     if action.verb is Verb.CREATE and action.desired is not None:
         for word, value in {**action.desired.initial, **action.desired.properties}.items():
-            yield _change((word,), None, value)
+            yield _change((word,), None, value, whose)
         yield from _tags({}, action.desired.tags)
         return
     for difference in action.change.differences:
-        yield _change(difference.path, difference.before, difference.after)
+        yield _change(difference.path, difference.before, difference.after, whose)
     before = (action.seen and action.seen.tags) or {}
     yield from _tags(before, {**action.change.tags, **dict.fromkeys(action.change.untag)})
 
@@ -118,9 +119,11 @@ def _tags(before: Mapping[str, str], after: Mapping[str, str | None]) -> Iterato
             yield _change(("tags", key), before.get(key), value)
 
 
-def _change(path: tuple[str, ...], before: Json, after: Json) -> Record:
+def _change(path: tuple[str, ...], before: Json, after: Json, whose: str = "") -> Record:
+    """One change; the value of what is named like a secret (a parameter /db/password) is one."""
     word = ".".join(path)
-    return {"path": word, "before": _shown(before, word), "after": _shown(after, word)}
+    named = whose if word == "Value" else word
+    return {"path": word, "before": _shown(before, named), "after": _shown(after, named)}
 
 
 def _shown(value: Json, word: str) -> Json:

@@ -160,6 +160,22 @@ def test_secrets_are_not_shown(aws, setpoint, write) -> None:
         assert "(redacted)" in result.output
 
 
+def test_what_is_named_like_a_secret_is_one(aws, setpoint, write) -> None:
+    """Of a parameter the name says what its value is, both when it is made and when it changes."""
+
+    def parameter(value: str):
+        properties = {"Name": "/db/password", "Type": "String", "Value": value}
+        resource = {"type": "AWS::SSM::Parameter", "properties": properties}
+        return {"name": "p", "resource": resource, "strategy": {"type": "forEach"}}
+
+    for value in ("hunter2", "hunter3"):
+        folder = write("d", parameter(value))
+        for words in (["plan", folder], ["plan", folder, "--json"], ["run", folder, "--json"]):
+            result = setpoint(*words)
+            assert "hunter" not in result.output
+            assert "(redacted)" in result.output
+
+
 def test_the_version(setpoint) -> None:
     assert setpoint("--version").stdout.startswith("setpoint 0.")
 
