@@ -91,7 +91,8 @@ def explain(line: Mapping[str, Any], legal: Sequence[str]) -> str:
     if kind in _WANTED:
         return f"found {shown}; allowed: {_WANTED[kind]}"
     if kind in _BOUNDS:
-        return f"found {shown}; allowed: {_BOUNDS[kind].format(**context)}"
+        plain = {word: str(bound).removesuffix(".0") for word, bound in context.items()}
+        return f"found {shown}; allowed: {_BOUNDS[kind].format(**plain)}"
     if kind == "value_error":
         return str(context["error"])
     if kind == "setpoint":

@@ -190,9 +190,9 @@ def test_the_largest_of_several_wins() -> None:
             ".load.dimensions.A: unknown placeholder ${item}; a dimension knows ${match}",
         ),
         ({**TARGET, "load": {**METRIC, "dimensions": {"A": "${"}}}, ".load.dimensions.A: found '${': '${' opens a"),
-        ({**TARGET, "perUnit": 0}, ".perUnit: found 0; input should be greater than 0"),
+        ({**TARGET, "perUnit": 0}, ".perUnit: found 0; allowed: more than 0"),
         ({**TARGET, "min": -1}, ".min: found -1"),
-        ({**TARGET, "tolerance": 1}, ".tolerance: found 1; input should be less than 1"),
+        ({**TARGET, "tolerance": 1}, ".tolerance: found 1; allowed: less than 1"),
         ({**TARGET, "maxStep": {"up": 1}}, ".maxStep.up: unknown key 'up'"),
         ({**TARGET, "load": []}, ".load: found an empty list; allowed: at least one"),
         ({**TARGET, "load": 3}, ".load: found 3; allowed: a list"),
@@ -222,7 +222,7 @@ def test_mistakes_in_a_target(value: Any, problem: str) -> None:
         ({"up": {**UP, "below": 3}}, ".up.below: unknown key 'below'"),
         ({"down": {**DOWN, "for": 5}}, ".down.for: found 5; allowed: a whole number followed by"),
         ({"up": {**UP, "cooldown": "0s"}}, ".up.cooldown: found 0s; a cooldown is at least 1s"),
-        ({"per": 0}, ".per: found 0; input should be greater than 0"),
+        ({"per": 0}, ".per: found 0; allowed: more than 0"),
     ],
 )
 def test_mistakes_in_a_band(words: Any, problem: str) -> None:
