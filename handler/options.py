@@ -11,6 +11,7 @@ from typing import Annotated, Any
 import typer
 
 from handler.config import THREADS
+from infra.transport import CONNECTIONS
 
 CONNECTION, RULES = "Connection", "Rules of the deployment"
 
@@ -66,7 +67,9 @@ def _declared(
     ] = None,
     threads: Annotated[
         int | None,
-        typer.Option(min=1, max=64, help=f"AWS calls at a time: {THREADS}, or 1 in one order.", show_default=False),
+        typer.Option(
+            min=1, max=CONNECTIONS, help=f"AWS calls at a time: {THREADS}, or 1 in one order.", show_default=False
+        ),
     ] = None,
     controller: Annotated[
         str | None,
