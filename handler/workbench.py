@@ -12,7 +12,7 @@ from pathlib import Path
 
 from handler.compose import Setpoint, vocabulary
 from handler.config import THREADS
-from handler.loop.acts import failure
+from handler.loop.acts import outcome_of
 from handler.loop.conductor import InlineExecutor
 from handler.options import Settings
 from handler.terminal import say
@@ -41,14 +41,16 @@ class _Heard(AwsCloud):
 
     hear: Hear
 
-    def act(self, action: Action) -> Outcome:
+    def act(self, part: Sequence[Action]) -> Sequence[Outcome | SetpointError]:
+        results: Sequence[Outcome | BaseException] = ()
         try:
-            outcome = super().act(action)
+            return (results := super().act(part))
         except Exception as error:
-            self.hear(failure(action, error))
+            results = [error] * len(part)
             raise
-        self.hear(outcome)
-        return outcome
+        finally:
+            for one in map(outcome_of, part, results):
+                self.hear(one)
 
 
 @contextmanager

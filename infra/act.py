@@ -8,11 +8,15 @@ end in the same state. Nothing waits, polls or retries.
 
 from __future__ import annotations
 
+from collections.abc import Generator, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
+from infra import steps
 from infra.aws import Aws
 from infra.kinds.kind import Kind
 from infra.refusals import code_of, translated
+from infra.steps import Act, Step
 from infra.terms import check_deletable, check_expired, check_ours, is_marked
 from policies.action import Action, Change, Desired, Outcome, Progress, Result, Verb
 from policies.drift import drift, spec_of, unfinished
@@ -22,9 +26,9 @@ from policies.kind import Creation
 from policies.world import Resource, State
 
 
-def act(aws: Aws, kind: Kind, action: Action) -> Outcome:
-    """Carry out one action; what goes wrong is raised as one of our errors."""
-    return _Act(aws, kind, action).run()
+def act(aws: Aws, kind: Kind, actions: Sequence[Action]) -> list[Outcome | SetpointError]:
+    """Carry out actions of one kind; what goes wrong with one is its error, and the others go on."""
+    return steps.take(aws, kind, [_Act(aws, kind, action).run() for action in actions])
 
 
 def read(aws: Aws, kind: Kind, seen: Resource, words: frozenset[str] | None = None) -> Resource | None:
@@ -45,33 +49,33 @@ class _Act:
     kind: Kind
     action: Action
 
-    def run(self) -> Outcome:
+    def run(self) -> Act:
         match self.action.verb:
             case Verb.CREATE:
-                return self._create()
+                return (yield from self._create())
             case Verb.UPDATE | Verb.ADOPT:
-                return self._update()
+                return (yield from self._update())
             case Verb.DELETE | Verb.REPLACE:
-                return self._delete()
+                return (yield from self._delete())
             case Verb.MARK | Verb.RELEASE:
-                return self._tag()
+                return (yield from self._tag())
             case Verb.WAIT:
                 return self._outcome(Result.WAITING, self.action.reason)
 
-    def _create(self) -> Outcome:
+    def _create(self) -> Act:
         desired = self._desired
         if self.kind.named and self.kind.creation is not Creation.EXCLUSIVE:
             found = read(self.aws, self.kind, self.kind.locate(self.aws, desired.name or ""))
             if found is not None:
-                return self._settle(found)
+                return (yield from self._settle(found))
         try:
             progress = self._call_create(desired)
         except ExistsError as taken:
             found = read(self.aws, self.kind, self.kind.locate(self.aws, desired.name or ""))
             if found is None:
                 raise WaitError(f"{desired.name} exists, but cannot be read yet: {taken}") from taken
-            return self._settle(found)
-        return self._created(progress)
+            return (yield from self._settle(found))
+        return (yield from self._created(progress))
 
     def _call_create(self, desired: Desired) -> Progress:
         """One create call; a nameless slot tries the links of its token chain until one is not spent."""
@@ -86,7 +90,7 @@ class _Act:
                     raise
         raise WaitError(f"slot {self.action.key}: the last {len(self.action.tokens)} instances of it died within a day")
 
-    def _created(self, progress: Progress) -> Outcome:
+    def _created(self, progress: Progress) -> Act:
         """A create that takes several calls goes on at once, from what can be read of it."""
         if progress is Progress.COMPLETE and self._desired.tags.get(SPEC) != PENDING:
             return self._outcome(Result.DONE)
@@ -95,24 +99,24 @@ class _Act:
         found = read(self.aws, self.kind, self.kind.locate(self.aws, self._desired.name or ""))
         if found is None:
             return self._outcome(Result.PARTIAL, "creation goes on in the next run")
-        return self._settle(found, born=True)
+        return (yield from self._settle(found, born=True))
 
-    def _settle(self, found: Resource, born: bool = False) -> Outcome:
+    def _settle(self, found: Resource, born: bool = False) -> Act:
         """What stands in the place of a create: finish it where it is ours, leave it where it is not."""
         check_ours(self.action, found)
         if found.state is not State.READY:
             return self._outcome(Result.PARTIAL, f"it is {found.state.value}")
-        return self._converge(found, unfinished(self._finished, found), born)
+        return (yield from self._converge(found, unfinished(self._finished, found), born))
 
-    def _update(self) -> Outcome:
-        found = self._fresh()
+    def _update(self) -> Act:
+        found = yield from self._fresh()
         if found is None:
             return self._outcome(Result.WAITING, "it is gone; the next run decides")
         check_ours(self.action, found)
         self._check_state(found)
-        return self._converge(found, self._desired)
+        return (yield from self._converge(found, self._desired))
 
-    def _converge(self, found: Resource, desired: Desired, born: bool = False) -> Outcome:
+    def _converge(self, found: Resource, desired: Desired, born: bool = False) -> Act:
         """Properties first, tags after them, and with them the spec hash.
 
         Create-only properties that differ on a resource `born` in this very act differ for good: the rest is finished,
@@ -126,22 +130,18 @@ class _Act:
             raise RefusedError(f"{', '.join(fixed)} cannot be changed in place")
         writable = {word: value for word, value in change.properties.items() if not self.kind.create_only(word)}
         if writable:
-            with translated(self.kind):
-                progress = self.kind.update(
-                    self.aws, found, replace(change, properties=writable, tags={}, untag=frozenset())
-                )
+            progress = yield Step("update", found, replace(change, properties=writable, tags={}, untag=frozenset()))
             if progress is Progress.PARTIAL:
                 return self._outcome(Result.PARTIAL, "more steps follow in the next run")
-        self._write_tags(found, change)
+        yield from self._write_tags(found, change)
         return self._outcome(Result.DONE)
 
-    def _write_tags(self, found: Resource, change: Change) -> None:
+    def _write_tags(self, found: Resource, change: Change) -> Generator[Step, Any, None]:
         if change.tags or change.untag:
-            with translated(self.kind):
-                self.kind.update(self.aws, found, replace(change, properties={}))
+            yield Step("update", found, replace(change, properties={}))
 
-    def _delete(self) -> Outcome:
-        found = self._proven()
+    def _delete(self) -> Act:
+        found = yield from self._proven()
         if found is None or not found.alive:
             return self._outcome(Result.DONE, "it was gone already")
         check_ours(self.action, found)
@@ -149,16 +149,15 @@ class _Act:
         check_deletable(self.action, found)
         self._check_state(found)
         try:
-            with translated(self.kind):
-                self.kind.delete(self.aws, found)
+            yield Step("delete", found)
         except AbsentError:
             return self._outcome(Result.DONE, "it was gone already")
         if self.action.verb is Verb.REPLACE:
             return self._outcome(Result.PARTIAL, "deleted; a later run creates it anew")
         return self._outcome(Result.DONE)
 
-    def _tag(self) -> Outcome:
-        found = self._proven()
+    def _tag(self) -> Act:
+        found = yield from self._proven()
         if found is None:
             return self._outcome(Result.DONE, "it was gone already")
         check_ours(self.action, found)
@@ -167,23 +166,21 @@ class _Act:
         marked = is_marked(self.action, found)
         missing = {key: value for key, value in self.action.change.tags.items() if key != MARKED or not marked}
         change = Change(tags=missing, untag=self.action.change.untag & (found.tags or {}).keys())
-        self._write_tags(found, change)
+        yield from self._write_tags(found, change)
         return self._outcome(Result.DONE if change else Result.NOTHING)
 
-    def _fresh(self) -> Resource | None:
+    def _fresh(self) -> Generator[Step, Any, Resource | None]:
         """The resource right now, its tags read from the owning service and not from the index."""
-        return read(self.aws, self.kind, self._seen.with_tags(None))
+        found: Resource | None = yield Step("read", self._seen.with_tags(None))
+        return found
 
-    def _proven(self) -> Resource | None:
+    def _proven(self) -> Generator[Step, Any, Resource | None]:
         """The same, no more of it than the terms ask for: what is owned is told by its tags."""
         terms = self.action.terms
         if terms.owner is None or terms.protect or terms.delete_if:
-            return self._fresh()
-        try:
-            with translated(self.kind):
-                return self.kind.prove(self.aws, self._seen)
-        except AbsentError:
-            return None
+            return (yield from self._fresh())
+        found: Resource | None = yield Step("prove", self._seen)
+        return found
 
     def _check_state(self, found: Resource) -> None:
         if found.state in (State.PENDING, State.DELETING, State.DEAD) and not self._any_state:

@@ -14,8 +14,10 @@ from infra.metrics import read_metrics
 from infra.opening import Opening
 from infra.pace import Pacer, rated
 from infra.refusals import translated
+from infra.steps import parts
 from infra.tag_index import Indexed, read_index
 from policies.action import Action, Outcome
+from policies.errors import SetpointError
 from policies.frozen import Json
 from policies.items import ItemSource
 from policies.numbers.metric import Answer, MetricQuery
@@ -106,8 +108,14 @@ class AwsCloud:
     def metrics(self, queries: Sequence[MetricQuery], scope: Scope, now: datetime) -> Mapping[str, Answer]:
         return read_metrics(self.aws(scope), queries, now)
 
-    def act(self, action: Action) -> Outcome:
-        return acting.act(self.aws(action.scope), self._kinds[action.type], action)
+    def parts(self, actions: Sequence[Action]) -> Sequence[Sequence[Action]]:
+        places: dict[tuple[str, Scope], list[Action]] = {}
+        for action in actions:
+            places.setdefault((action.type, action.scope), []).append(action)
+        return [part for (type_, _), some in places.items() for part in parts(self._kinds[type_], some)]
+
+    def act(self, part: Sequence[Action]) -> Sequence[Outcome | SetpointError]:
+        return acting.act(self.aws(part[0].scope), self._kinds[part[0].type], part)
 
     def _credentials(self, scope: Scope) -> Credentials:
         """The role's credentials. The session stays the one and only; clients are made with these keys."""

@@ -46,10 +46,17 @@ DOCUMENTED: tuple[Rate, ...] = (
     Rate("ecs", 5, 50, ("CreateService", "UpdateService", "DeleteService")),
     # Kinesis Data Streams control plane limits
     *_each("kinesis", 5, 5, "ListStreams", "CreateStream", "DeleteStream"),
+    # Amazon EC2 developer guide, request throttling: mutating actions, and those with a bucket of their own
+    *_each("ec2", 2, 5, "RunInstances", "StartInstances"),
+    *_each("ec2", 5, 50, "ModifyInstanceAttribute", "ModifyVolume", "MonitorInstances", "StopInstances"),
+    *_each("ec2", 5, 50, "ModifySnapshotTier", "ReplaceIamInstanceProfileAssociation", "UnmonitorInstances"),
+    *_each("ec2", 5, 100, "AssociateIamInstanceProfile", "DisassociateIamInstanceProfile", "TerminateInstances"),
+    *_each("ec2", 5, 100, "DeleteSnapshot", "DeleteVolume", "ModifyInstanceMetadataOptions"),
+    *_each("ec2", 10, 100, "CreateTags", "DeleteTags"),
     # DynamoDB API reference, TagResource
     Rate("dynamodb", 5, 5, ("TagResource", "UntagResource")),
 )
-"""By botocore's names of services and operations, per account and region (documented quotas, 2026-11)."""
+"""By botocore's names of services and operations, per account and region (documented quotas, 2026-12)."""
 
 RATES: Mapping[tuple[str, str], Rate] = {
     (rate.service, operation): rate for rate in DOCUMENTED for operation in rate.operations

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
+from concurrent.futures import Future
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
@@ -11,7 +12,7 @@ from handler.loop.cloud import Cloud
 from handler.loop.conductor import Pipeline, Task
 from handler.loop.lanes import Roomy
 from policies.action import Action, Outcome, Result, Verb
-from policies.errors import ConflictError, ThrottledError, WaitError
+from policies.errors import ConflictError, SetpointError, ThrottledError, WaitError
 
 
 @dataclass(frozen=True)
@@ -28,49 +29,54 @@ class Acts:
 
         The small first batches leave the pool idle, so what else there is fills it, and yet lets each next batch pass.
         """
-        others = [action for action in actions if action.verb is not Verb.CREATE]
-        waiting = [action for action in actions if action.verb is Verb.CREATE]
-        tasks = [self._task(action, Roomy(action.scope)) for action in others]
+        others = self.cloud.parts([action for action in actions if action.verb is not Verb.CREATE])
+        waiting = [(action,) for action in actions if action.verb is Verb.CREATE]
+        tasks = [self._task(part, Roomy(part[0].scope)) for part in others]
         begun = list(zip(others, (yield [replace(task, awaited=False) for task in tasks]), strict=True))
         told, made = list[Outcome](), list[Outcome]()
         size, failed = 1, False
         while waiting and not failed:
             batch, waiting = waiting[:size], waiting[size:]
-            futures = yield [self._task(action) for action in batch]
-            done = list(map(self._outcome, batch, futures))
+            done = self._outcomes(zip(batch, (yield list(map(self._task, batch))), strict=True))
             made += done
-            told += (self._outcome(*one) for one in begun if one[1].done())
+            told += self._outcomes(one for one in begun if one[1].done())
             begun = [one for one in begun if not one[1].done()]
             size, failed = size * 2, any(one.result is Result.FAILED for one in done)
         yield tasks
-        told += (self._outcome(*one) for one in begun)
+        told += self._outcomes(begun)
         reason = "an earlier create of this run failed; the next run goes on"
-        return (*told, *made, *(Outcome(action, Result.UNVISITED, reason) for action in waiting))
+        return (*told, *made, *(Outcome(action, Result.UNVISITED, reason) for (action,) in waiting))
 
-    def _task(self, action: Action, lane: Hashable = None) -> Task:
-        return Task(partial(self._perform, action), object(), self.lane or lane)
+    def _task(self, part: Sequence[Action], lane: Hashable = None) -> Task:
+        return Task(partial(self._perform, part), object(), self.lane or lane)
 
-    def _perform(self, action: Action) -> Outcome:
+    def _perform(self, part: Sequence[Action]) -> Sequence[Outcome | SetpointError]:
         if self.over():
-            return Outcome(action, Result.UNVISITED, "the run's time was over; the next run goes on")
-        return self.cloud.act(action)
+            reason = "the run's time was over; the next run goes on"
+            return [Outcome(action, Result.UNVISITED, reason) for action in part]
+        return self.cloud.act(part)
 
-    def _outcome(self, action: Action, future: Any) -> Outcome:
-        error = future.exception()
-        outcome = future.result() if error is None else failure(action, error)
-        self.announce(outcome)
-        return outcome
+    def _outcomes(self, done: Iterable[tuple[Sequence[Action], Future[Any]]]) -> list[Outcome]:
+        told = []
+        for part, future in done:
+            error = future.exception()
+            for action, result in zip(part, [error] * len(part) if error else future.result(), strict=True):
+                told.append(outcome_of(action, result))
+                self.announce(told[-1])
+        return told
 
 
-def failure(action: Action, error: BaseException) -> Outcome:
-    """An error as the outcome of its action; a crash is a crash."""
-    if not isinstance(error, Exception):
-        raise error
-    for kind, result in (
+def outcome_of(action: Action, result: Outcome | BaseException) -> Outcome:
+    """What came of an action, or its error as its outcome; a crash is a crash."""
+    if isinstance(result, Outcome):
+        return result
+    if not isinstance(result, Exception):
+        raise result
+    for kind, word in (
         (WaitError, Result.WAITING),
         (ConflictError, Result.CONFLICT),
         (ThrottledError, Result.THROTTLED),
     ):
-        if isinstance(error, kind):
-            return Outcome(action, result, str(error), error)
-    return Outcome(action, Result.FAILED, str(error), error)
+        if isinstance(result, kind):
+            return Outcome(action, word, str(result), result)
+    return Outcome(action, Result.FAILED, str(result), result)

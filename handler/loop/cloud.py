@@ -7,6 +7,7 @@ from datetime import datetime
 from typing import Any, Protocol
 
 from policies.action import Action, Outcome
+from policies.errors import SetpointError
 from policies.items import ItemSource
 from policies.numbers.metric import Answer, MetricQuery
 from policies.world import Resource, Scope
@@ -42,5 +43,8 @@ class Cloud(Protocol):
     def metrics(self, queries: Sequence[MetricQuery], scope: Scope, now: datetime) -> Mapping[str, Answer]:
         """The answer to each of at most 500 queries, by its `signal_key`."""
 
-    def act(self, action: Action) -> Outcome:
-        """Carry out one action."""
+    def parts(self, actions: Sequence[Action]) -> Sequence[Sequence[Action]]:
+        """Every action but creates, in parts that one `act` carries out: together where one call can write several."""
+
+    def act(self, part: Sequence[Action]) -> Sequence[Outcome | SetpointError]:
+        """Carry out one action, or those of one part: what came of each."""

@@ -35,6 +35,8 @@ class Alarm(Kind):
     index = "cloudwatch:alarm"
     absent_codes = frozenset({"ResourceNotFound", "ResourceNotFoundException"})
     wait_codes = frozenset({"ConcurrentModificationException", "ConflictException", "ResourceConflict"})
+    together = {"delete": 20}
+    """Of the hundred that DeleteAlarms takes: their tags come one by one, and the first should not be old by then."""
     iam = {
         "survey": frozenset({"cloudwatch:DescribeAlarms"}),
         "read": frozenset({"cloudwatch:DescribeAlarms", "cloudwatch:ListTagsForResource"}),
@@ -88,7 +90,11 @@ class Alarm(Kind):
         return Progress.COMPLETE
 
     def delete(self, aws: Aws, seen: Resource) -> None:
-        aws.client("cloudwatch").delete_alarms(AlarmNames=[seen.name])
+        self.delete_all(aws, [seen])
+
+    def delete_all(self, aws: Aws, seen: Sequence[Resource]) -> frozenset[str]:
+        aws.client("cloudwatch").delete_alarms(AlarmNames=[one.name for one in seen])
+        return frozenset()
 
     def name_of_arn(self, arn: str) -> str:
         """An alarm's name may hold colons and slashes."""

@@ -23,7 +23,7 @@ from infra.kinds.ec2_instance_properties import (
     launch,
     problem,
 )
-from infra.kinds.kind import Kind
+from infra.kinds.kind import Does, Kind
 from policies.action import Change, Desired, Progress
 from policies.diff import Difference
 from policies.errors import WaitError
@@ -66,6 +66,8 @@ class Ec2Instance(Kind):
     )
     spent_token_codes: ClassVar[frozenset[str]] = frozenset({"IdempotentInstanceTerminated"})
     """The instance of this token is dead: the next link of the chain is due."""
+    together = dict.fromkeys(("read", "prove", "update", "delete"), 100)
+    """As many as DescribeInstanceStatus takes; the other calls take a thousand."""
     passes_roles_to = frozenset({"ec2.amazonaws.com"})
     iam = {
         "survey": frozenset({"ec2:DescribeInstances", "ec2:DescribeInstanceStatus"}),
@@ -115,12 +117,15 @@ class Ec2Instance(Kind):
                 yield _parse(aws, instance, health)
 
     def read(self, aws: Aws, seen: Resource) -> Resource | None:
-        ec2 = aws.client("ec2")
-        reservations = ec2.describe_instances(InstanceIds=[seen.id])["Reservations"]
+        return next(self.read_all(aws, [seen]), None)
+
+    def read_all(self, aws: Aws, seen: Sequence[Resource]) -> Iterator[Resource]:
+        ec2, ids = aws.client("ec2"), [one.id for one in seen]
+        reservations = ec2.describe_instances(InstanceIds=ids)["Reservations"]
         if not reservations:
-            return None
-        statuses = ec2.describe_instance_status(InstanceIds=[seen.id])["InstanceStatuses"]
-        return _parse(aws, reservations[0]["Instances"][0], _health(statuses))
+            return
+        health = _health(ec2.describe_instance_status(InstanceIds=ids)["InstanceStatuses"])
+        yield from (_parse(aws, instance, health) for one in reservations for instance in one["Instances"])
 
     def create(self, aws: Aws, desired: Desired, token: str | None) -> Progress:
         declared = {**desired.initial, **desired.properties}
@@ -138,14 +143,25 @@ class Ec2Instance(Kind):
         # What may have to wait for a stop comes after what need not; the tags, spec hash among them, after it all.
         if _change_power(ec2, seen, wanted) is Progress.PARTIAL:
             return Progress.PARTIAL
-        if change.tags:
-            ec2.create_tags(Resources=[seen.id], Tags=_tags(change.tags))
-        if change.untag:
-            ec2.delete_tags(Resources=[seen.id], Tags=[{"Key": key} for key in sorted(change.untag)])
+        _change_tags(ec2, [seen.id], change)
+        return Progress.COMPLETE
+
+    def joins(self, does: Does, change: Change) -> bool:
+        return does in self.together and change.properties.keys() <= {"PowerState"}
+
+    def update_all(self, aws: Aws, seen: Sequence[Resource], change: Change) -> Progress:
+        ec2, ids, wanted = aws.client("ec2"), [one.id for one in seen], _settled(self.shape, change.properties)
+        _switch(ec2, ids, wanted.get("PowerState"))
+        _change_tags(ec2, ids, change)
         return Progress.COMPLETE
 
     def delete(self, aws: Aws, seen: Resource) -> None:
-        aws.client("ec2").terminate_instances(InstanceIds=[seen.id])
+        self.delete_all(aws, [seen])
+
+    def delete_all(self, aws: Aws, seen: Sequence[Resource]) -> frozenset[str]:
+        # Of several, one that is protected keeps those of its Availability Zone alive, and no others.
+        aws.client("ec2").terminate_instances(InstanceIds=[one.id for one in seen])
+        return frozenset()
 
 
 def _parse(aws: Aws, instance: Mapping[str, Any], health: Mapping[str, State]) -> Resource:
@@ -228,16 +244,27 @@ def _change_power(ec2: Any, seen: Resource, wanted: Mapping[str, Json]) -> Progr
     """Stop; change what changes only while stopped; start. A run that ends in between leaves the rest visibly due."""
     stopped_only = [word for word in _WHILE_STOPPED if word in wanted]
     if wanted.get("PowerState") == "stopped":
-        ec2.stop_instances(InstanceIds=[seen.id])
+        _switch(ec2, [seen.id], "stopped")
         return Progress.PARTIAL if stopped_only else Progress.COMPLETE
     if stopped_only and seen.facts["State"] != "stopped":
         what = f"{stopped_only[0]} of {seen.id} changes only while it is stopped, and it is {seen.facts['State']}"
         raise WaitError(f"{what}: stop it (PowerState), or terminate it if another takes its place")
     for word in stopped_only:
         ec2.modify_instance_attribute(InstanceId=seen.id, **{word: {"Value": wanted[word]}})
-    if wanted.get("PowerState") == "running":
-        ec2.start_instances(InstanceIds=[seen.id])
+    _switch(ec2, [seen.id], wanted.get("PowerState"))
     return Progress.COMPLETE
+
+
+def _switch(ec2: Any, ids: list[str], power: str | None) -> None:
+    if power is not None:
+        (ec2.start_instances if power == "running" else ec2.stop_instances)(InstanceIds=ids)
+
+
+def _change_tags(ec2: Any, ids: list[str], change: Change) -> None:
+    if change.tags:
+        ec2.create_tags(Resources=ids, Tags=_tags(change.tags))
+    if change.untag:
+        ec2.delete_tags(Resources=ids, Tags=[{"Key": key} for key in sorted(change.untag)])
 
 
 def _settled(shape: Shape, properties: Mapping[str, Json]) -> dict[str, Json]:

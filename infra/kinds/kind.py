@@ -9,13 +9,16 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
-from typing import ClassVar
+from typing import ClassVar, Literal, TypeAlias
 
 from infra.aws import Aws
 from policies.action import Change, Desired, Progress
 from policies.frozen import NOTHING
 from policies.kind import KindModel
 from policies.world import Resource
+
+Does: TypeAlias = Literal["read", "prove", "update", "delete"]
+"""What a kind may be able to do for several resources by one call."""
 
 
 class Kind(KindModel):
@@ -27,6 +30,8 @@ class Kind(KindModel):
     "not now" (in use, being modified, recently deleted, a dependency is missing).
     `deletes_in_transition` says that a delete is accepted in every state.
     `spent_token_codes` say that a client token belongs to a dead resource.
+    `together` says for how many resources one call can do what: `read_all`, `update_all` and `delete_all` are asked for
+    no more, and only for what stands there (to `prove` together is to `read_all`).
     `iam` maps verbs (survey, read, create, update, delete) to the IAM actions that they call; `passes_roles_to` are the
     services that get a role from us, `deletes_without_tags` the delete actions for which AWS cannot check our tag.
     """
@@ -38,6 +43,7 @@ class Kind(KindModel):
     wait_codes: ClassVar[frozenset[str]] = frozenset()
     deletes_in_transition: ClassVar[bool] = False
     spent_token_codes: ClassVar[frozenset[str]] = frozenset()
+    together: ClassVar[Mapping[Does, int]] = {}
     iam: ClassVar[Mapping[str, frozenset[str]]] = NOTHING
     passes_roles_to: ClassVar[frozenset[str]] = frozenset()
     deletes_without_tags: ClassVar[frozenset[str]] = frozenset()
@@ -93,6 +99,25 @@ class Kind(KindModel):
     @abstractmethod
     def delete(self, aws: Aws, seen: Resource) -> None:
         """Start its end. `seen` was read just now, by `read` or `prove`, and is proven ours."""
+
+    def joins(self, does: Does, change: Change) -> bool:
+        """Whether one call can do this for several; of updates, only the same change to each."""
+        return does in self.together
+
+    def read_all(self, aws: Aws, seen: Sequence[Resource]) -> Iterator[Resource]:
+        """`read` of several, their tags too. What is not there is left out, or refused for all."""
+        raise NotImplementedError(f"{self.type} is read one by one")
+
+    def update_all(self, aws: Aws, seen: Sequence[Resource], change: Change) -> Progress:
+        """`update` of several, for all of them or refused."""
+        raise NotImplementedError(f"{self.type} is updated one by one")
+
+    def delete_all(self, aws: Aws, seen: Sequence[Resource]) -> frozenset[str]:
+        """`delete` of several; the ids of those that were gone already, as far as the service says so.
+
+        Refused for all, even where some of them are on their way out: a delete may always be asked for again.
+        """
+        raise NotImplementedError(f"{self.type} is deleted one by one")
 
     def locate(self, aws: Aws, name: str) -> Resource:
         """As much of a resource as its name tells: enough for `read` to find it."""

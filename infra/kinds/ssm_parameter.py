@@ -16,7 +16,7 @@ from infra.aws import Aws
 from infra.kinds.kind import Kind
 from policies.action import Change, Desired, Progress
 from policies.diff import Difference
-from policies.errors import RefusedError, WaitError
+from policies.errors import AbsentError, RefusedError, WaitError
 from policies.frozen import Json
 from policies.properties import CreateOnly, Default, Name, Properties, Tag
 from policies.world import Resource
@@ -58,12 +58,13 @@ class SsmParameter(Kind):
     absent_codes = frozenset({"ParameterNotFound", "InvalidResourceId"})
     exists_codes = frozenset({"ParameterAlreadyExists"})
     wait_codes = frozenset({"TooManyUpdates"})
+    together = {"delete": 10}
     iam = {
         "survey": frozenset({"ssm:DescribeParameters"}),
         "read": frozenset({"ssm:DescribeParameters", "ssm:GetParameter", "ssm:ListTagsForResource"}),
         "create": frozenset({"ssm:AddTagsToResource", "ssm:PutParameter"}),
         "update": frozenset({"ssm:AddTagsToResource", "ssm:PutParameter", "ssm:RemoveTagsFromResource"}),
-        "delete": frozenset({"ssm:DeleteParameter"}),
+        "delete": frozenset({"ssm:DeleteParameters"}),
     }
 
     def check(self, properties: Mapping[str, Json]) -> str | None:
@@ -141,7 +142,12 @@ class SsmParameter(Kind):
         return Progress.COMPLETE
 
     def delete(self, aws: Aws, seen: Resource) -> None:
-        aws.client("ssm").delete_parameter(Name=seen.handle)
+        if self.delete_all(aws, [seen]):
+            raise AbsentError(f"{seen.name} is not there")
+
+    def delete_all(self, aws: Aws, seen: Sequence[Resource]) -> frozenset[str]:
+        answer = aws.client("ssm").delete_parameters(Names=[one.handle for one in seen])
+        return frozenset(map(_id, answer["InvalidParameters"]))
 
 
 def _id(name: str) -> str:

@@ -36,6 +36,7 @@ _CREATION = {
     Creation.UPSERT: "upsert: the call would overwrite, so the name is read first",
     Creation.RETURNS_EXISTING: "returns what exists: the answer proves nothing, so ownership is read back",
 }
+_TOGETHER = {"read": "reads", "update": "updates by the same change", "delete": "deletes"}
 _VERBS = ("survey", "read", "create", "update", "delete")
 _MARKS: Mapping[str, Marker] = {"create-only": CreateOnly, "write-only": WriteOnly, "extension": Extension}
 
@@ -100,6 +101,9 @@ def _section(word: str, kind: Kind) -> Iterator[str]:
     yield f"- **Read-only**, refused: {_words(kind.read_only)}."
     if kind.not_supported:
         yield f"- **Not yet supported**, refused: {_words(kind.not_supported)}."
+    if kind.together:
+        told = (f"{_TOGETHER[does]} of up to {most}" for does, most in kind.together.items() if does in _TOGETHER)
+        yield f"- **One call for several**: {', '.join(told)}."
     yield "- **IAM actions**:"
     yield from (f"  - {verb}: {_words(kind.iam.get(verb, ()))}" for verb in _VERBS)
     yield ""

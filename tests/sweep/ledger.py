@@ -14,7 +14,7 @@ from tests.world import Call, World
 DESTROYS = frozenset(
     {
         "DeleteAlarms", "DeleteAutoScalingGroup", "DeleteBucket", "DeleteDBCluster", "DeleteDBInstance",
-        "DeleteFunction", "DeleteLogGroup", "DeleteParameter", "DeleteQueue", "DeleteReplicationGroup", "DeleteRule",
+        "DeleteFunction", "DeleteLogGroup", "DeleteParameters", "DeleteQueue", "DeleteReplicationGroup", "DeleteRule",
         "DeleteService", "DeleteSnapshot", "DeleteStream", "DeleteTable", "DeleteTopic", "DeleteVolume",
         "TerminateInstances",
     }

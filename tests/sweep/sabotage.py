@@ -121,7 +121,7 @@ def _one_for_all(patch: pytest.MonkeyPatch) -> None:
 
 
 def _go_on_after_the_time(patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(Acts, "_perform", lambda self, action: self.cloud.act(action))
+    patch.setattr(Acts, "_perform", lambda self, part: self.cloud.act(part))
 
 
 def _turns_by_chance(patch: pytest.MonkeyPatch) -> None:
@@ -133,8 +133,8 @@ def _hash_before_properties(patch: pytest.MonkeyPatch) -> None:
     real = act._Act._converge
 
     def converge(self: Any, found: Any, desired: Any, born: bool = False) -> Any:
-        self._write_tags(found, act.drift(self.kind, desired, found))
-        return real(self, found, desired, born)
+        yield from self._write_tags(found, act.drift(self.kind, desired, found))
+        return (yield from real(self, found, desired, born))
 
     patch.setattr(act._Act, "_converge", converge)
 

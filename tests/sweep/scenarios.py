@@ -241,6 +241,8 @@ def _edited() -> Iterator[Scenario]:
     yield Scenario("tables-edited", of(protected), of(table("a", expiry=None)))
     asleep = policy("singles", INSTANCE, instance_properties(PowerState="stopped"), for_each("a"))
     yield Scenario("instances-edited", of(asleep), of(instance("a")), foreign=foreign_instance, most=1)
+    both = policy("singles", INSTANCE, instance_properties(PowerState="stopped"), for_each("a", "b"))
+    yield Scenario("instances-edited-together", of(both), of(instance("a", "b")), foreign=foreign_instance, most=2)
 
 
 def _leaving() -> Iterator[Scenario]:
@@ -251,6 +253,10 @@ def _leaving() -> Iterator[Scenario]:
     yield Scenario("tables-leaving", of(table("a", **GONE)), of(table("a", "b", **GONE)))
     two, one = instance("a", "b", **GONE), instance("a", **GONE)
     yield Scenario("instances-leaving", of(one), of(two), foreign=foreign_instance, most=2)
+    four, one = alarm("a", "b", "c", "d", **GONE), alarm("a", **GONE)
+    yield Scenario("alarms-leaving-together", of(one), of(four))
+    three, none = instance("a", "b", "c", **GONE), instance("a", "b", "c", ensure="absent", **GONE)
+    yield Scenario("instances-leaving-together", of(none), of(three), foreign=foreign_instance, most=3)
     yield Scenario("queues-absent", of(queue("a", ensure="absent", **GONE)), of(queue("a", **GONE)), foreign=strangers)
     orphaned = {"main": document(group("a"), orphans="delete")}
     gone = {"main": document(group("a"), queue("a", **GONE), orphans="delete")}

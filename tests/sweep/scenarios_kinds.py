@@ -161,6 +161,10 @@ def scenarios() -> Iterator[Scenario]:
         yield Scenario(f"{name}-edited", edited, one, foreign=foreign)
         two, left = (of(policy(name, type_, make(), for_each(*items), **GONE)) for items in (("a", "b"), ("a",)))
         yield Scenario(f"{name}-leaving", left, two, foreign=foreign)
+    three = of(policy("parameters", PARAMETER, _parameter(), for_each("a", "b", "c", "d"), **GONE))
+    yield Scenario(
+        "parameters-leaving-together", of(policy("parameters", PARAMETER, _parameter(), for_each("a"), **GONE)), three
+    )
     parked = of(policy("databases", DATABASE, _database(PowerState="stopped"), for_each("a")))
     yield Scenario("databases-stopped", parked, foreign=their_database)
     yield from _matched()

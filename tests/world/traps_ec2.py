@@ -1,8 +1,9 @@
 """EC2 where moto is too kind: client tokens, transitional states, the hour in which the dead are still listed.
 
 Sources: "Ensuring idempotency in Amazon EC2 API requests" (same token and parameters: the same instance; changed
-parameters: IdempotentParameterMismatch), "Instance lifecycle" (terminated instances stay visible for a while, then
-vanish), and the EC2 error codes page. How long a token outlives its instance is not documented; 24 hours was observed.
+parameters: IdempotentParameterMismatch), API_TerminateInstances (one that is protected keeps those of its zone alive),
+"Instance lifecycle" (terminated instances stay visible for a while, then vanish), and the EC2 error codes page. How
+long a token outlives its instance is not documented; 24 hours was observed.
 """
 
 import json
@@ -63,6 +64,8 @@ class InstanceTraps(Trap):
                 _require(call, ("stopped", "running", "pending"), "started")
             case "StopInstances":
                 _require(call, ("running", "stopping", "stopped"), "stopped")
+            case "TerminateInstances":
+                self._protect(call, scene)
         if call.operation in _DESTINATIONS:
             call.notes["states"] = {i.id: i.state for i in _instances(backend(call))}
         return None
@@ -95,6 +98,19 @@ class InstanceTraps(Trap):
             raise Refused("IdempotentInstanceTerminated", message)
         ec2 = scene.outside.client("ec2", call.region, call.account)
         return dict(ec2.describe_instances(InstanceIds=list(launch.instances))["Reservations"][0])
+
+    def _protect(self, call: Call, scene: Scene) -> None:
+        """One that is protected keeps those of its zone alive; those of other zones end, though the call fails."""
+        asked = [one for one in _instances(backend(call)) if one.id in call.params["InstanceIds"]]
+        protected = [one for one in asked if one.disable_api_termination is True]
+        if protected:
+            zones = {_zone(one) for one in protected}
+            elsewhere = [one.id for one in asked if _zone(one) not in zones]
+            if elsewhere:
+                ec2 = scene.outside.client("ec2", call.region, call.account)
+                ec2.terminate_instances(InstanceIds=elsewhere)
+            message = f"The instance '{protected[0].id}' may not be terminated. Modify its 'disableApiTermination'"
+            raise Refused("OperationNotPermitted", f"{message} instance attribute and try again.")
 
     def _remember(self, call: Call, instances: tuple[str, ...]) -> None:
         if token := call.params.get("ClientToken"):
@@ -143,6 +159,10 @@ _DESTINATIONS = {
 
 def _instances(found: Any) -> Iterator[Any]:
     return (instance for reservation in found.reservations.values() for instance in reservation.instances)
+
+
+def _zone(instance: Any) -> str:
+    return str(instance.placement.zone)
 
 
 def _require(call: Call, states: tuple[str, ...], done: str) -> None:

@@ -28,5 +28,8 @@ class ParameterTraps(Trap):
         return None
 
     def after(self, call: Call, answer: Params, scene: Scene) -> None:
-        if call.operation == "DeleteParameter":
-            self._deleted[(call.account, call.region), call.params["Name"]] = scene.now
+        if call.operation in ("DeleteParameter", "DeleteParameters"):
+            deleted = answer.get("DeletedParameters", [call.params.get("Name")])
+            call.notes["touched"] = len(deleted)
+            for name in deleted:
+                self._deleted[(call.account, call.region), name] = scene.now

@@ -13,7 +13,7 @@ from infra.aws import Aws
 from infra.kinds.ssm_parameter import SsmParameter
 from policies.action import Change, Desired, Progress
 from policies.diff import diff
-from policies.errors import RefusedError, WaitError
+from policies.errors import AbsentError, RefusedError, WaitError
 from policies.frozen import freeze, thaw
 from policies.world import Resource, State
 
@@ -138,10 +138,20 @@ def test_a_taken_name_is_refused_and_stays_as_it_is(aws: Aws) -> None:
 def test_a_deleted_parameter_is_absent(aws: Aws) -> None:
     seen = create(aws, PLAIN)
     KIND.delete(aws, seen)
-    for again in (lambda: KIND.read(aws, KIND.locate(aws, NAME)), lambda: KIND.delete(aws, seen)):
-        with pytest.raises(ClientError) as refusal:
-            again()
-        assert refusal.value.response["Error"]["Code"] in KIND.absent_codes
+    with pytest.raises(ClientError) as refusal:
+        KIND.read(aws, KIND.locate(aws, NAME))
+    assert refusal.value.response["Error"]["Code"] in KIND.absent_codes
+    with pytest.raises(AbsentError, match="/orders/live is not there"):
+        KIND.delete(aws, seen)
+
+
+def test_several_end_in_one_call_that_tells_which_were_gone(aws: Aws, recorded: set[str]) -> None:
+    seen = [create(aws, {**PLAIN, "Name": name}) for name in ("/orders/a", "/orders/b", "c")]
+    KIND.delete(aws, seen[1])
+    recorded.clear()
+    assert KIND.delete_all(aws, seen) == {"/orders/b"}
+    assert recorded == {"ssm:DeleteParameters"}
+    assert list(KIND.survey(aws, [""])) == []
 
 
 def test_what_is_not_described_yet_waits(aws: Aws, session: boto3.Session) -> None:
