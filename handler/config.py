@@ -11,6 +11,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationEr
 from handler.ahead import DEFAULT_PREFIX
 from infra.transport import CONNECTIONS
 from policies.errors import ParseError, Problem
+from policies.problems import explain
 
 PREFIX = "SETPOINT_"
 
@@ -62,5 +63,4 @@ def read_config(environment: Mapping[str, str] = os.environ) -> Config:
 def _problem(line: Any) -> Problem:
     name = str(line["loc"][0])
     variable = "AWS_REGION" if name == "region" else PREFIX + name.upper()
-    found = "it is not set" if line["type"] == "missing" else f"found {line['input']!r}; {line['msg']}"
-    return Problem(variable, found)
+    return Problem(variable, "it is not set" if line["type"] == "missing" else explain(line, ()))

@@ -17,6 +17,7 @@ from handler.loop.run import RunReport
 from handler.records import Record, actions, head, kept_records, policy_record
 from infra.store import Shelf
 from policies.errors import RefusedError, SenseError
+from policies.problems import problems_of
 
 KIND = "SetpointPlan"
 
@@ -104,9 +105,8 @@ def read(path: Path) -> SavedPlan:
     except OSError as error:
         raise SenseError(f"cannot read {path}: {error.strerror or error}") from error
     except ValidationError as error:
-        first = error.errors(include_url=False)[0]
-        place = ".".join(map(str, first["loc"])) or "the file"
-        raise SenseError(f"{path} is no saved plan ({place}: {first['msg']}); make one with: plan --out") from error
+        first = next(problems_of(error, SavedPlan))
+        raise SenseError(f"{path} is no saved plan ({first}); make one with: plan --out") from error
 
 
 def check_same(saved: SavedPlan, present: Mapping[str, Any]) -> None:

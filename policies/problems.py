@@ -17,9 +17,11 @@ from policies.redact import HIDDEN, is_secret
 _WANTED = {
     "int_type": "a whole number",
     "int_from_float": "a whole number",
+    "int_parsing": "a whole number",
     "float_type": "a number",
     "string_type": "a text",
     "bool_type": "true or false",
+    "bool_parsing": "true or false",
     "list_type": "a list",
     "tuple_type": "a list",
     "dict_type": "an object",
@@ -97,7 +99,8 @@ def explain(line: Mapping[str, Any], legal: Sequence[str]) -> str:
         return str(context["error"])
     if kind == "setpoint":
         return str(line["msg"])
-    return f"found {shown}; {line['msg'][:1].lower()}{line['msg'][1:]}"
+    found_it = "" if kind == "json_invalid" else f"found {shown}; "
+    return f"{found_it}{line['msg'][:1].lower()}{line['msg'][1:]}"
 
 
 def _closest(found: object, context: Mapping[str, Any]) -> str:

@@ -21,7 +21,25 @@ def test_a_bad_configuration_is_one_error_that_names_every_variable() -> None:
         "SETPOINT_THREADS",
     ]
     assert "environment: SETPOINT_BUCKET: it is not set" in str(raised.value)
-    assert "environment: SETPOINT_MODE: found 'on'; Input should be 'observe' or 'enforce'" in str(raised.value)
+    assert "environment: SETPOINT_MODE: found 'on'; allowed: 'observe' or 'enforce'" in str(raised.value)
+    assert "environment: SETPOINT_THREADS: found '0'; allowed: at least 1" in str(raised.value)
+
+
+@pytest.mark.parametrize(
+    ("variable", "value", "said"),
+    [
+        ("MODE", "enforced", "found 'enforced'; allowed: 'observe' or 'enforce'; did you mean 'enforce'?"),
+        ("THREADS", "many", "found 'many'; allowed: a whole number"),
+        ("THREADS", "65", "found '65'; allowed: at most 64"),
+        ("PACE", "fast", "found 'fast'; allowed: true or false"),
+        ("ACCOUNT", "12", r"found '12'; allowed: a text that matches ^\d{12}$"),
+        ("BUCKET", "b", "found 'b'; allowed: at least 3 characters"),
+    ],
+)
+def test_a_wrong_variable_says_what_is_allowed(variable: str, value: str, said: str) -> None:
+    with pytest.raises(ParseError) as raised:
+        read_config({**ENVIRONMENT, f"SETPOINT_{variable}": value})
+    assert str(raised.value) == f"environment: SETPOINT_{variable}: {said}"
 
 
 @pytest.mark.parametrize(("prefix", "status"), [("policies/", "policies/status/"), ("a/", "a/"), ("", "status/")])

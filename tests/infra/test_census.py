@@ -60,6 +60,27 @@ def test_a_survey_is_every_page(world: World) -> None:
     assert len(surveyed(world, "/orders", type_=GROUP)) == 7
 
 
+@pytest.mark.parametrize(
+    ("type_", "make", "operation_"),
+    [
+        (GROUP, lambda world, name: world.outside.logs.create_log_group(logGroupName=name), "DescribeLogGroups"),
+        (QUEUE, queues, "ListQueues"),
+        (INSTANCE, lambda world, _: world.outside.ec2.run_instances(MinCount=1, MaxCount=1), "DescribeInstances"),
+    ],
+)
+def test_a_survey_asks_for_a_page_when_it_comes_to_it(world: World, type_: str, make: Any, operation_: str) -> None:
+    """So no more than a page stands in memory as the service sent it."""
+    for number in range(7):
+        make(world, f"orders-{number}")
+    world.page_size = 2
+    survey = iter(KINDS[type_].survey(aws(world), ["orders-"]))
+    pages = []
+    for _ in range(3):
+        next(survey)
+        pages.append(sum(call.operation == operation_ for call in world.history))
+    assert pages == [1, 1, 2]
+
+
 def test_a_survey_that_breaks_off_raises(world: World) -> None:
     for number in range(7):
         world.outside.logs.create_log_group(logGroupName=f"/orders/{number}")
