@@ -34,7 +34,7 @@ find handler policies strategies infra -name '*.py' -print0 |
   tar -cf - -T - | tar -xf - -C "$target"
 
 # After our code is there: it says which services are needed.
-"$python" .ci/trim_sdk.py "$target"
+PYTHONPATH=$target "$python" .ci/trim_sdk.py "$target"
 
 # Byte code that is never checked against its source: a cold start compiles nothing and stats nothing.
 # Only the runtime's own Python writes the byte code that the runtime reads.

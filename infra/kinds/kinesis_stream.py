@@ -213,8 +213,9 @@ def _steps(seen: Resource, wanted: Mapping[str, Json]) -> Iterator[_Step]:
         yield "update_stream_mode", {"StreamARN": seen.arn, "StreamModeDetails": mode}
     if "StreamEncryption" in wanted:
         encryption = wanted["StreamEncryption"]
-        verb = "start" if encryption else "stop"  # a start replaces the key
-        yield f"{verb}_stream_encryption", {**stream, **(encryption or found["StreamEncryption"])}
+        # A start replaces the key.
+        operation = "start_stream_encryption" if encryption else "stop_stream_encryption"
+        yield operation, {**stream, **(encryption or found["StreamEncryption"])}
     if "RetentionPeriodHours" in wanted:
         yield from _retention(stream, found["RetentionPeriodHours"], wanted["RetentionPeriodHours"] or _DAY)
     if "MaxRecordSizeInKiB" in wanted:
@@ -228,8 +229,9 @@ def _steps(seen: Resource, wanted: Mapping[str, Json]) -> Iterator[_Step]:
 
 def _retention(stream: Mapping[str, str], hours: int, wanted: int) -> Iterator[_Step]:
     if wanted != hours:
-        verb = "increase" if wanted > hours else "decrease"
-        yield f"{verb}_stream_retention_period", {**stream, "RetentionPeriodHours": wanted}
+        longer = wanted > hours
+        operation = "increase_stream_retention_period" if longer else "decrease_stream_retention_period"
+        yield operation, {**stream, "RetentionPeriodHours": wanted}
 
 
 def _monitoring(stream: Mapping[str, str], found: Mapping[str, Json], wanted: Sequence[str]) -> Iterator[_Step]:

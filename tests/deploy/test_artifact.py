@@ -14,6 +14,7 @@ import botocore.session
 import pytest
 from moto.server import ThreadedMotoServer
 
+from infra.kinds.registry import KINDS
 from tests.deploy import runtime
 from tests.deploy.conftest import ROOT, Sam
 from tests.deploy.dashboard import recorded, shown
@@ -102,11 +103,72 @@ def wordless(model: Any) -> Any:
 
 
 @pytest.mark.parametrize("service", SERVICES)
-def test_the_sdk_says_of_our_services_what_it_always_says(artifact: Path, service: str) -> None:
+def test_what_the_sdk_still_says_of_our_services_is_what_it_always_says(artifact: Path, service: str) -> None:
     trimmed, whole = data_of(artifact / "botocore" / "data"), data_of()
-    for part in ("service-2", "endpoint-rule-set-1", "paginators-1"):
-        short, long = (data.load_service_model(service, part) for data in (trimmed, whole))
-        assert wordless(short) == wordless(long)
+    short, long = (wordless(data.load_service_model(service, "service-2")) for data in (trimmed, whole))
+    for part in ("operations", "shapes"):
+        kept = short.pop(part)
+        assert kept == {name: one for name, one in long.pop(part).items() if name in kept}
+    assert short == long
+    pages = [data.load_service_model(service, "paginators-1")["pagination"] for data in (trimmed, whole)]
+    assert pages[0] == {name: one for name, one in pages[1].items() if name in kept_operations(artifact, service)}
+    rules = [data.load_service_model(service, "endpoint-rule-set-1") for data in (trimmed, whole)]
+    assert wordless(rules[0]) == wordless(rules[1])
+
+
+def kept_operations(artifact: Path, service: str) -> frozenset[str]:
+    return frozenset(data_of(artifact / "botocore" / "data").load_service_model(service, "service-2")["operations"])
+
+
+def test_every_operation_that_a_kind_needs_is_there_with_all_its_shapes(artifact: Path) -> None:
+    """By the names of the IAM actions: most are named like their operations."""
+    session, whole, met = botocore.session.Session(), data_of(), 0
+    session.register_component("data_loader", data_of(artifact / "botocore" / "data"))
+    needed = {action for kind in KINDS.values() for actions in kind.iam.values() for action in actions} - INSIDE
+    for service, word in sorted(action.split(":") for action in needed | ELSEWHERE):
+        if service in SERVICES and word in whole.load_service_model(service, "service-2")["operations"]:
+            operation = session.get_service_model(service).operation_model(word)
+            for shape in (operation.input_shape, operation.output_shape, *operation.error_shapes):
+                _walk(shape, set())
+            met += 1
+    assert met > 100
+
+
+ELSEWHERE = {
+    "cloudwatch:GetMetricData", "dynamodb:Scan", "events:PutEvents", "resourcegroupstaggingapi:GetResources",
+    "s3:GetObject", "s3:HeadObject", "s3:ListObjectsV2", "s3:PutObject", "ssm:GetParameter",
+    "sts:AssumeRole", "sts:GetCallerIdentity",
+}  # fmt: skip
+"""What is called beside the kinds."""
+
+INSIDE = {
+    "ec2:DescribeSecurityGroups", "ec2:DescribeSubnets", "ec2:DescribeVpcs", "lambda:GetLayerVersion",
+    "lambda:ListTags", "rds:CreateDBClusterSnapshot", "rds:CreateDBSnapshot",
+}  # fmt: skip
+"""What AWS does by the rights of whoever calls something else."""
+
+
+def _walk(shape: Any, seen: set[str]) -> None:
+    """Every shape inside; raises where one is missing."""
+    if shape is None or shape.name in seen:
+        return
+    seen.add(shape.name)
+    match shape.type_name:
+        case "structure":
+            inside = list(shape.members.values())
+        case "list":
+            inside = [shape.member]
+        case "map":
+            inside = [shape.key, shape.value]
+        case _:
+            inside = []
+    for one in inside:
+        _walk(one, seen)
+
+
+def test_of_a_service_with_hundreds_of_operations_few_are_kept(artifact: Path) -> None:
+    assert "RunInstances" in kept_operations(artifact, "ec2")
+    assert len(kept_operations(artifact, "ec2")) < 50
 
 
 def test_a_client_can_be_made_of_every_service_of_ours_and_of_few_others(artifact: Path) -> None:
