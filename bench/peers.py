@@ -50,13 +50,17 @@ def setpoint(*options: str) -> list[str]:
     return [python_of("sdk"), "-S", str(CLIENTS / "ticks.py"), *options]
 
 
-def environment(stand: Stand, address: str, setting: str = "") -> Mapping[str, str]:
-    """What every client is told: where AWS is, who it is, whom to trust; and Setpoint, whether there are rates."""
-    usual = clean_environment()
-    return {
-        **usual,
-        **CREDENTIALS,
+def environment(stand: Stand, address: str, peer: Peer = SETPOINT, setting: str = "") -> Mapping[str, str]:
+    """What a client is told: where AWS is, who it is, whom to trust. Only Setpoint runs on its artifact's libraries."""
+    artifact = {
         **CONFIGURATION,
+        "SETPOINT_PACE": str(setting == "rates").lower(),
+        "LAMBDA_TASK_ROOT": str(ARTIFACT),
+        "PYTHONPATH": str(ARTIFACT),
+    }
+    return {
+        **clean_environment(),
+        **CREDENTIALS,
         "AWS_ENDPOINT_URL": address,
         "AWS_REGION": REGION,
         "AWS_DEFAULT_REGION": REGION,
@@ -64,9 +68,7 @@ def environment(stand: Stand, address: str, setting: str = "") -> Mapping[str, s
         "AWS_EC2_METADATA_DISABLED": "true",
         "AWS_CONFIG_FILE": "/dev/null",
         "AWS_SHARED_CREDENTIALS_FILE": "/dev/null",
-        "SETPOINT_PACE": str(setting == "rates").lower(),
-        "LAMBDA_TASK_ROOT": str(ARTIFACT),
-        "PYTHONPATH": str(ARTIFACT),
+        **(artifact if peer in (SETPOINT, WARM) else {}),
     }
 
 

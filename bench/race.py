@@ -82,7 +82,7 @@ class Race:
         address = self._stand.https if setting in ("https", "roots") else self._stand.http
         log = self._folder / f"{world.name}-{peer.name}.log"
         self._stand.reset()
-        client = Client(peer.command(world), environment(self._stand, address, setting), log, self._pinned)
+        client = Client(peer.command(world), environment(self._stand, address, peer, setting), log, self._pinned)
         if not peer.warm:
             run = client.finish()
             return Run(run.wall, run.cpu, run.peak, run.status, self._stand.stats(), run.summary)

@@ -12,7 +12,6 @@ from pathlib import Path
 
 from handler.compose import Setpoint, vocabulary
 from handler.config import THREADS
-from handler.loop.acts import outcome_of
 from handler.loop.conductor import InlineExecutor
 from handler.options import Settings
 from handler.terminal import say
@@ -21,7 +20,7 @@ from infra.cloud import AwsCloud
 from infra.kinds.registry import KINDS
 from infra.session import UNKNOWN, connect, region_of, whoami
 from infra.store import STOP, Shelf, load
-from policies.action import Action, Outcome
+from policies.action import Outcome
 from policies.errors import SetpointError
 from policies.estate import Estate, parse_estate
 from policies.identity import parse_moment
@@ -37,20 +36,12 @@ Hear = Callable[[Outcome], object]
 
 
 class _Heard(AwsCloud):
-    """Tells of every act at once, while the run still waits for the others of its batch."""
+    """Tells of every action at once, while the run still waits for others."""
 
     hear: Hear
 
-    def act(self, part: Sequence[Action]) -> Sequence[Outcome | SetpointError]:
-        results: Sequence[Outcome | BaseException] = ()
-        try:
-            return (results := super().act(part))
-        except Exception as error:
-            results = [error] * len(part)
-            raise
-        finally:
-            for one in map(outcome_of, part, results):
-                self.hear(one)
+    def tell(self, outcome: Outcome) -> None:
+        self.hear(outcome)
 
 
 @contextmanager

@@ -8,17 +8,16 @@ end in the same state. Nothing waits, polls or retries.
 
 from __future__ import annotations
 
-from collections.abc import Generator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 from infra import steps
 from infra.aws import Aws
 from infra.kinds.kind import Kind
 from infra.refusals import code_of, translated
-from infra.steps import Act, Step
+from infra.steps import Answer, Step, Steps
 from infra.terms import check_deletable, check_expired, check_ours, is_marked
-from policies.action import Action, Change, Desired, Outcome, Progress, Result, Verb
+from policies.action import Action, Change, Desired, Outcome, Progress, Result, Verb, failed
 from policies.drift import drift, spec_of, unfinished
 from policies.errors import AbsentError, ExistsError, RefusedError, SetpointError, WaitError
 from policies.identity import MARKED, PENDING, SPEC, claimed_by
@@ -26,9 +25,18 @@ from policies.kind import Creation
 from policies.world import Resource, State
 
 
-def act(aws: Aws, kind: Kind, actions: Sequence[Action]) -> list[Outcome | SetpointError]:
-    """Carry out actions of one kind; what goes wrong with one is its error, and the others go on."""
-    return steps.take(aws, kind, [_Act(aws, kind, action).run() for action in actions])
+def act(
+    aws: Aws,
+    kind: Kind,
+    actions: Sequence[Action],
+    over: Callable[[], bool] = lambda: False,
+    tell: Callable[[Outcome], object] = lambda _: None,
+) -> list[Outcome | None]:
+    """Carry out actions of one kind, and `tell` each outcome as it comes; None: begin it anew with fewer (`steps.run`).
+
+    What goes wrong with one is its outcome, and the others go on.
+    """
+    return steps.run(aws, kind, [_Act(aws, kind, action).told(tell) for action in actions], over)
 
 
 def read(aws: Aws, kind: Kind, seen: Resource, words: frozenset[str] | None = None) -> Resource | None:
@@ -49,7 +57,16 @@ class _Act:
     kind: Kind
     action: Action
 
-    def run(self) -> Act:
+    def told(self, tell: Callable[[Outcome], object]) -> Steps:
+        """All of it, an error as its outcome."""
+        try:
+            outcome = yield from self._steps()
+        except Exception as error:  # noqa: BLE001 - as with every task: it is told, and the others go on
+            outcome = failed(self.action, error)
+        tell(outcome)
+        return outcome
+
+    def _steps(self) -> Steps:
         match self.action.verb:
             case Verb.CREATE:
                 return (yield from self._create())
@@ -62,16 +79,16 @@ class _Act:
             case Verb.WAIT:
                 return self._outcome(Result.WAITING, self.action.reason)
 
-    def _create(self) -> Act:
+    def _create(self) -> Steps:
         desired = self._desired
         if self.kind.named and self.kind.creation is not Creation.EXCLUSIVE:
-            found = read(self.aws, self.kind, self.kind.locate(self.aws, desired.name or ""))
+            found = yield from self._named()
             if found is not None:
                 return (yield from self._settle(found))
         try:
             progress = self._call_create(desired)
         except ExistsError as taken:
-            found = read(self.aws, self.kind, self.kind.locate(self.aws, desired.name or ""))
+            found = yield from self._named()
             if found is None:
                 raise WaitError(f"{desired.name} exists, but cannot be read yet: {taken}") from taken
             return (yield from self._settle(found))
@@ -90,25 +107,25 @@ class _Act:
                     raise
         raise WaitError(f"slot {self.action.key}: the last {len(self.action.tokens)} instances of it died within a day")
 
-    def _created(self, progress: Progress) -> Act:
+    def _created(self, progress: Progress) -> Steps:
         """A create that takes several calls goes on at once, from what can be read of it."""
         if progress is Progress.COMPLETE and self._desired.tags.get(SPEC) != PENDING:
             return self._outcome(Result.DONE)
         if not self.kind.named:
             return self._outcome(Result.PARTIAL, "the next run finds it by its token and goes on")
-        found = read(self.aws, self.kind, self.kind.locate(self.aws, self._desired.name or ""))
+        found = yield from self._named()
         if found is None:
             return self._outcome(Result.PARTIAL, "creation goes on in the next run")
         return (yield from self._settle(found, born=True))
 
-    def _settle(self, found: Resource, born: bool = False) -> Act:
+    def _settle(self, found: Resource, born: bool = False) -> Steps:
         """What stands in the place of a create: finish it where it is ours, leave it where it is not."""
         check_ours(self.action, found)
         if found.state is not State.READY:
             return self._outcome(Result.PARTIAL, f"it is {found.state.value}")
         return (yield from self._converge(found, unfinished(self._finished, found), born))
 
-    def _update(self) -> Act:
+    def _update(self) -> Steps:
         found = yield from self._fresh()
         if found is None:
             return self._outcome(Result.WAITING, "it is gone; the next run decides")
@@ -116,7 +133,7 @@ class _Act:
         self._check_state(found)
         return (yield from self._converge(found, self._desired))
 
-    def _converge(self, found: Resource, desired: Desired, born: bool = False) -> Act:
+    def _converge(self, found: Resource, desired: Desired, born: bool = False) -> Steps:
         """Properties first, tags after them, and with them the spec hash.
 
         Create-only properties that differ on a resource `born` in this very act differ for good: the rest is finished,
@@ -136,11 +153,11 @@ class _Act:
         yield from self._write_tags(found, change)
         return self._outcome(Result.DONE)
 
-    def _write_tags(self, found: Resource, change: Change) -> Generator[Step, Any, None]:
+    def _write_tags(self, found: Resource, change: Change) -> Generator[Step, Answer, None]:
         if change.tags or change.untag:
             yield Step("update", found, replace(change, properties={}))
 
-    def _delete(self) -> Act:
+    def _delete(self) -> Steps:
         found = yield from self._proven()
         if found is None or not found.alive:
             return self._outcome(Result.DONE, "it was gone already")
@@ -156,7 +173,7 @@ class _Act:
             return self._outcome(Result.PARTIAL, "deleted; a later run creates it anew")
         return self._outcome(Result.DONE)
 
-    def _tag(self) -> Act:
+    def _tag(self) -> Steps:
         found = yield from self._proven()
         if found is None:
             return self._outcome(Result.DONE, "it was gone already")
@@ -169,18 +186,20 @@ class _Act:
         yield from self._write_tags(found, change)
         return self._outcome(Result.DONE if change else Result.NOTHING)
 
-    def _fresh(self) -> Generator[Step, Any, Resource | None]:
-        """The resource right now, its tags read from the owning service and not from the index."""
-        found: Resource | None = yield Step("read", self._seen.with_tags(None))
-        return found
+    def _named(self) -> Generator[Step, Answer, Resource | None]:
+        """What bears the desired name right now."""
+        return (yield from _found(Step("read", self.kind.locate(self.aws, self._desired.name or ""))))
 
-    def _proven(self) -> Generator[Step, Any, Resource | None]:
+    def _fresh(self) -> Generator[Step, Answer, Resource | None]:
+        """The resource right now, its tags read from the owning service and not from the index."""
+        return (yield from _found(Step("read", self._seen.with_tags(None))))
+
+    def _proven(self) -> Generator[Step, Answer, Resource | None]:
         """The same, no more of it than the terms ask for: what is owned is told by its tags."""
         terms = self.action.terms
-        if terms.owner is None or terms.protect or terms.delete_if:
+        if terms.owner is None or terms.protect or terms.delete_if or "read" in self.kind.together:
             return (yield from self._fresh())
-        found: Resource | None = yield Step("prove", self._seen)
-        return found
+        return (yield from _found(Step("prove", self._seen)))
 
     def _check_state(self, found: Resource) -> None:
         if found.state in (State.PENDING, State.DELETING, State.DEAD) and not self._any_state:
@@ -209,3 +228,9 @@ class _Act:
 
     def _outcome(self, result: Result, message: str = "") -> Outcome:
         return Outcome(self.action, result, message)
+
+
+def _found(step: Step) -> Generator[Step, Answer, Resource | None]:
+    found = yield step
+    assert not isinstance(found, Progress), "a read answers with what is there"
+    return found

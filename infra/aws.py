@@ -10,6 +10,7 @@ import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
+from itertools import count
 from threading import Lock
 from typing import Any, Protocol
 
@@ -44,18 +45,19 @@ class Session(Protocol):
 
 
 class Calls:
-    """Counts API calls, of all threads. For a metric only: a lost increment is no harm."""
+    """Counts API calls, of all threads: `next` of a counter is one step that no other thread comes between."""
 
     def __init__(self) -> None:
-        self._made = 0
+        self._made, self._taken = count(), 0
 
     def __call__(self) -> None:
-        self._made += 1
+        next(self._made)
 
     def taken(self) -> int:
         """How many since this was last asked."""
-        made, self._made = self._made, 0
-        return made
+        made = next(self._made)
+        new, self._taken = made - self._taken, made + 1
+        return new
 
 
 class Aws:
@@ -136,8 +138,8 @@ class Aws:
         if self._pacer is not None:
             client.meta.events.register("before-call", _in_turn(self._pacer))
         if self._on_call is not None:
-            count = self._on_call
-            client.meta.events.register("request-created", lambda **_: count())
+            on_call = self._on_call
+            client.meta.events.register("request-created", lambda **_: on_call())
         return client
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from datetime import datetime, timedelta
 from threading import Lock
 
@@ -14,10 +14,9 @@ from infra.metrics import read_metrics
 from infra.opening import Opening
 from infra.pace import Pacer, rated
 from infra.refusals import translated
-from infra.steps import parts
+from infra.steps import batches
 from infra.tag_index import Indexed, read_index
 from policies.action import Action, Outcome
-from policies.errors import SetpointError
 from policies.frozen import Json
 from policies.items import ItemSource
 from policies.numbers.metric import Answer, MetricQuery
@@ -99,7 +98,9 @@ class AwsCloud:
 
     def lane(self, type_: str, scope: Scope, acting: bool) -> Hashable:
         iam, verbs = self._kinds[type_].iam, ("create", "update", "delete") if acting else ("read",)
-        service = next((rated(action) for verb in verbs for action in iam.get(verb, ()) if rated(action)), None)
+        ours = {action.partition(":")[0] for action in iam.get("survey", ())}  # others' are called on our behalf
+        paced = (rated(action) for verb in verbs for action in iam.get(verb, ()))
+        service = next((one for one in paced if one in ours), None)
         return (service, scope.account, scope.region) if self._paced and service else None
 
     def items(self, source: ItemSource, scope: Scope) -> tuple[Json, ...]:
@@ -108,14 +109,17 @@ class AwsCloud:
     def metrics(self, queries: Sequence[MetricQuery], scope: Scope, now: datetime) -> Mapping[str, Answer]:
         return read_metrics(self.aws(scope), queries, now)
 
-    def parts(self, actions: Sequence[Action]) -> Sequence[Sequence[Action]]:
+    def batches(self, actions: Sequence[Action]) -> Sequence[Sequence[Action]]:
         places: dict[tuple[str, Scope], list[Action]] = {}
         for action in actions:
             places.setdefault((action.type, action.scope), []).append(action)
-        return [part for (type_, _), some in places.items() for part in parts(self._kinds[type_], some)]
+        return [batch for (type_, _), some in places.items() for batch in batches(self._kinds[type_], some)]
 
-    def act(self, part: Sequence[Action]) -> Sequence[Outcome | SetpointError]:
-        return acting.act(self.aws(part[0].scope), self._kinds[part[0].type], part)
+    def act(self, batch: Sequence[Action], over: Callable[[], bool]) -> Sequence[Outcome | None]:
+        return acting.act(self.aws(batch[0].scope), self._kinds[batch[0].type], batch, over, self.tell)
+
+    def tell(self, outcome: Outcome) -> None:
+        """One action has ended, while the others of its batch go on: for whoever watches."""
 
     def _credentials(self, scope: Scope) -> Credentials:
         """The role's credentials. The session stays the one and only; clients are made with these keys."""

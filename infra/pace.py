@@ -14,7 +14,7 @@ from threading import Lock
 from policies.errors import ThrottledError
 
 PATIENCE = 15.0
-"""Seconds that a call waits at most; a tick has sixty, and the function stops beginning things after 47."""
+"""Seconds that one call waits at most; a tick has sixty, and the function stops beginning things after 47."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,10 +46,12 @@ DOCUMENTED: tuple[Rate, ...] = (
     Rate("ecs", 5, 50, ("CreateService", "UpdateService", "DeleteService")),
     # Kinesis Data Streams control plane limits
     *_each("kinesis", 5, 5, "ListStreams", "CreateStream", "DeleteStream"),
-    # Amazon EC2 developer guide, request throttling: mutating actions, and those with a bucket of their own
+    # Amazon EC2 developer guide, request throttling: reads by id (neither filtered nor in pages), mutating actions, and
+    # those with a bucket of their own
+    *_each("ec2", 10, 50, "DescribeInstances", "DescribeInstanceStatus", "DescribeSnapshots", "DescribeVolumes"),
     *_each("ec2", 2, 5, "RunInstances", "StartInstances"),
     *_each("ec2", 5, 50, "ModifyInstanceAttribute", "ModifyVolume", "MonitorInstances", "StopInstances"),
-    *_each("ec2", 5, 50, "ModifySnapshotTier", "ReplaceIamInstanceProfileAssociation", "UnmonitorInstances"),
+    *_each("ec2", 5, 50, "ReplaceIamInstanceProfileAssociation", "UnmonitorInstances"),
     *_each("ec2", 5, 100, "AssociateIamInstanceProfile", "DisassociateIamInstanceProfile", "TerminateInstances"),
     *_each("ec2", 5, 100, "DeleteSnapshot", "DeleteVolume", "ModifyInstanceMetadataOptions"),
     *_each("ec2", 10, 100, "CreateTags", "DeleteTags"),

@@ -69,9 +69,7 @@ _OTHER_ACTIONS = {
     "GetParameter": "ssm:GetParameter",
     "Scan": "dynamodb:Scan",
     "GetObject": "s3:GetObject",
-    "HeadObject": "s3:GetObject",
     "ListObjectsV2": "s3:ListBucket",
-    "ListObjectVersions": "s3:ListBucketVersions",
     "PutObject": "s3:PutObject",
     "PutEvents": "events:PutEvents",
     "AssumeRole": "sts:AssumeRole",
@@ -135,6 +133,13 @@ def _line(text: object) -> str:
     """One line, and not a whole page: what stands between us and AWS may answer in HTML."""
     line = " ".join(str(text).split())
     return line if len(line) <= LONGEST else f"{line[:LONGEST]}…"
+
+
+def concerns_all(error: Exception) -> bool:
+    """Whether an error of a call for several says nothing of any one of them: another call would end the same."""
+    if isinstance(error, SenseError):
+        return code_of(error) in {None, *BAD_CREDENTIALS}
+    return isinstance(error, ThrottledError)
 
 
 def code_of(error: BaseException | None) -> str | None:

@@ -1,24 +1,27 @@
-"""Takes acts of one kind step by step, and where one call can do the same step for several, it is one call.
+"""Takes several actions of one kind step by step, and where one call can do the same step for several, it is one call.
 
-An act is a generator: it yields what it would read or write next and is resumed with what came of it, or with the error
-that came of it. So each ends with an outcome of its own. A call for several that is refused is made again for each half
-of them, until what is wrong with one is told of that one alone; what says nothing of any of them (throttled, no answer,
-the service is down) is told of all at once.
+An action is a generator: it yields what it would read or write next and is resumed with the answer, or with the error
+that came in its place. So each ends with an outcome of its own. Services refuse a call for the sake of one of many:
+then nobody knows whom it concerns, and those actions end without an outcome, to be begun anew with fewer beside them
+(`handler/loop/acts.py`). What says nothing of any of them (throttled, no answer) is told of all at once.
 """
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, TypeAlias
+from typing import Literal, TypeAlias
 
 from infra.aws import Aws
-from infra.kinds.kind import Does, Kind
-from infra.refusals import translated
-from policies.action import Action, Change, Outcome
-from policies.errors import AbsentError, SenseError, SetpointError, ThrottledError
+from infra.kinds.kind import Joint, Kind
+from infra.refusals import concerns_all, translated
+from policies.action import Action, Change, Outcome, Progress
+from policies.errors import AbsentError, WaitError
 from policies.frozen import canonical_text
 from policies.world import Resource
+
+Does: TypeAlias = Joint | Literal["prove"]
+Answer: TypeAlias = Resource | Progress | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,55 +33,59 @@ class Step:
     change: Change = field(default_factory=Change)
 
 
-Act: TypeAlias = Generator[Step, Any, Outcome]
+Steps: TypeAlias = Generator[Step, Answer, Outcome]
+
+LEAST_BATCHES = 3
+"""As many as run side by side where a documented rate is waited for (`handler/loop/lanes.py`)."""
 
 
-def take(aws: Aws, kind: Kind, acts: Sequence[Act]) -> list[Outcome | SetpointError]:
-    """What comes of each act, in their order."""
-    ends: dict[int, Outcome | SetpointError] = {}
-    answers: dict[int, Any] = dict.fromkeys(range(len(acts)))
+def batches(kind: Kind, actions: Sequence[Action]) -> Iterator[Sequence[Action]]:
+    """The actions of one scope, no creates among them, in batches whose writes one call can do.
+
+    Where a proof is a call for each, they come in no fewer than three, so that proofs are got side by side.
+    """
+    writes: dict[int, tuple[Does, Change]] = {
+        place: ("delete", Change()) if action.verb.destroys else ("update", action.change)
+        for place, action in enumerate(actions)
+    }
+    most = None if "read" in kind.together else -(-len(actions) // LEAST_BATCHES)
+    for places in _joined(kind, writes, most):
+        yield [actions[place] for place in places]
+
+
+def run(aws: Aws, kind: Kind, actions: Sequence[Steps], over: Callable[[], bool]) -> list[Outcome | None]:
+    """What came of each, in their order; None: begin it anew, with fewer. Never None where there is only one.
+
+    Of several none goes on once the run's time is `over`; one alone is carried to its end.
+    """
+    caller = _Caller(aws, kind, over if len(actions) > 1 else lambda: False)
+    ends: dict[int, Outcome] = {}
+    answers: dict[int, Answer | Exception] = dict.fromkeys(range(len(actions)))
     while answers:
         steps: dict[int, Step] = {}
         for place, answer in answers.items():
             try:
-                steps[place] = _resumed(acts[place], answer)
+                steps[place] = _resumed(actions[place], answer)
             except StopIteration as end:
                 ends[place] = end.value
-            except SetpointError as error:
-                ends[place] = error
-        answers = dict(zip(steps, _answers(aws, kind, tuple(steps.values())), strict=True))
-    return [ends[place] for place in range(len(acts))]
+        answers = dict(caller.answers(steps))
+    return [ends.get(place) for place in range(len(actions))]
 
 
-def parts(kind: Kind, actions: Sequence[Action]) -> Iterator[Sequence[Action]]:
-    """The actions of one scope, no creates among them, in parts whose writes one call can do."""
-    writes: list[tuple[Does, Change]] = [
-        ("delete" if action.verb.destroys else "update", action.change) for action in actions
-    ]
-    for places in _together(kind, writes):
-        yield [actions[place] for place in places]
+def _resumed(action: Steps, answer: Answer | Exception) -> Step:
+    return action.throw(answer) if isinstance(answer, Exception) else action.send(answer)
 
 
-def _resumed(act: Act, answer: Any) -> Step:
-    return act.throw(answer) if isinstance(answer, SetpointError) else act.send(answer)
-
-
-def _answers(aws: Aws, kind: Kind, steps: Sequence[Step]) -> list[Any]:
-    """The answer to each step, or its error."""
-    answers: dict[int, Any] = {}
-    for places in _together(kind, [(step.does, step.change) for step in steps]):
-        answers.update(zip(places, _answered(aws, kind, [steps[place] for place in places]), strict=True))
-    return [answers[place] for place in range(len(steps))]
-
-
-def _together(kind: Kind, wanted: Iterable[tuple[Does, Change]]) -> Iterator[Sequence[int]]:
-    """The places of what one call can do, however many there are of it; alone where none can do several."""
+def _joined(kind: Kind, wanted: Mapping[int, tuple[Does, Change]], most: int | None = None) -> Iterator[Sequence[int]]:
+    """The places of what one call can do together; alone where none can."""
     same: dict[tuple[Does, str | int], list[int]] = {}
-    for place, (does, change) in enumerate(wanted):
-        same.setdefault((does, _spelled(change) if kind.joins(does, change) else place), []).append(place)
+    for place, (does, change) in wanted.items():
+        joins = does != "prove" and kind.joins(does, change)
+        same.setdefault((does, _spelled(change) if joins else place), []).append(place)
     for (does, _), places in same.items():
-        most = kind.together.get(does, 1)
-        yield from (places[start : start + most] for start in range(0, len(places), most))
+        size = 1 if does == "prove" else kind.together.get(does, 1)
+        size = min(size, most or size)
+        yield from (places[start : start + size] for start in range(0, len(places), size))
 
 
 def _spelled(change: Change) -> str:
@@ -86,42 +93,47 @@ def _spelled(change: Change) -> str:
     return canonical_text((change.properties, change.tags, sorted(change.untag)))
 
 
-def _answered(aws: Aws, kind: Kind, steps: Sequence[Step]) -> list[Any]:
-    try:
-        with translated(kind):
-            return _called(aws, kind, steps)
-    except (ThrottledError, SenseError) as error:
-        return [error] * len(steps)
-    except SetpointError as error:
-        if len(steps) == 1:
-            nothing = isinstance(error, AbsentError) and steps[0].does in ("read", "prove")
-            return [None if nothing else error]
-    half = len(steps) // 2
-    return [*_answered(aws, kind, steps[:half]), *_answered(aws, kind, steps[half:])]
+@dataclass(frozen=True)
+class _Caller:
+    aws: Aws
+    kind: Kind
+    over: Callable[[], bool]
 
+    def answers(self, steps: Mapping[int, Step]) -> Iterator[tuple[int, Answer | Exception]]:
+        """The answer to each step, or its error; none where it was refused together with others."""
+        for places in _joined(self.kind, {place: (step.does, step.change) for place, step in steps.items()}):
+            answers = self._answers([steps[place] for place in places])
+            yield from zip(places, answers, strict=True) if answers is not None else ()
 
-def _called(aws: Aws, kind: Kind, steps: Sequence[Step]) -> list[Any]:
-    if len(steps) == 1:
-        return [_called_for_one(aws, kind, steps[0])]
-    seen = [step.seen for step in steps]
-    match steps[0].does:
-        case "read" | "prove":
-            found = {one.id: one for one in kind.read_all(aws, seen)}
+    def _answers(self, steps: Sequence[Step]) -> Sequence[Answer | Exception] | None:
+        if self.over():
+            return [WaitError("the run's time was over; the next run goes on")] * len(steps)
+        try:
+            with translated(self.kind):
+                return [self._call(steps[0])] if len(steps) == 1 else self._call_for_all(steps)
+        except AbsentError as error:
+            return [None if steps[0].does in ("read", "prove") else error] if len(steps) == 1 else None
+        except Exception as error:  # noqa: BLE001 - as with every task: it is told, and the others go on
+            return [error] * len(steps) if len(steps) == 1 or concerns_all(error) else None
+
+    def _call(self, step: Step) -> Answer:
+        match step.does:
+            case "read":
+                return self.kind.read(self.aws, step.seen)
+            case "prove":
+                return self.kind.prove(self.aws, step.seen)
+            case "update":
+                return self.kind.update(self.aws, step.seen, step.change)
+            case "delete":
+                self.kind.delete(self.aws, step.seen)
+                return None
+
+    def _call_for_all(self, steps: Sequence[Step]) -> Sequence[Answer | Exception]:
+        seen = [step.seen for step in steps]
+        if steps[0].does == "read":
+            found = {one.id: one for one in self.kind.read_all(self.aws, seen)}
             return [found.get(one.id) for one in seen]
-        case "update":
-            return [kind.update_all(aws, seen, steps[0].change)] * len(steps)
-        case "delete":
-            gone = kind.delete_all(aws, seen)
-            return [AbsentError(f"{one.id} is not there") if one.id in gone else None for one in seen]
-
-
-def _called_for_one(aws: Aws, kind: Kind, step: Step) -> Any:
-    match step.does:
-        case "read":
-            return kind.read(aws, step.seen)
-        case "prove":
-            return kind.prove(aws, step.seen)
-        case "update":
-            return kind.update(aws, step.seen, step.change)
-        case "delete":
-            return kind.delete(aws, step.seen)
+        if steps[0].does == "update":
+            return [self.kind.update_all(self.aws, seen, steps[0].change)] * len(steps)
+        gone = self.kind.delete_all(self.aws, seen)
+        return [AbsentError(f"{one.id} is not there") if one.id in gone else None for one in seen]

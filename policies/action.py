@@ -8,6 +8,7 @@ from enum import Enum
 
 from policies.conditions import Condition
 from policies.diff import Difference
+from policies.errors import ConflictError, ThrottledError, WaitError
 from policies.frozen import NOTHING, Json
 from policies.identity import Owner
 from policies.match import Match
@@ -134,6 +135,20 @@ class Outcome:
     result: Result
     message: str = ""
     error: BaseException | None = None
+
+
+def failed(action: Action, error: BaseException) -> Outcome:
+    """An error as the outcome of its action; a crash is a crash."""
+    if not isinstance(error, Exception):
+        raise error
+    for error_type, result in (
+        (WaitError, Result.WAITING),
+        (ConflictError, Result.CONFLICT),
+        (ThrottledError, Result.THROTTLED),
+    ):
+        if isinstance(error, error_type):
+            return Outcome(action, result, str(error), error)
+    return Outcome(action, Result.FAILED, str(error), error)
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,8 +11,14 @@ from typing import Any
 from handler.loop.cloud import Cloud
 from handler.loop.conductor import Pipeline, Task
 from handler.loop.lanes import Roomy
-from policies.action import Action, Outcome, Result, Verb
-from policies.errors import ConflictError, SetpointError, ThrottledError, WaitError
+from policies.action import Action, Outcome, Result, Verb, failed
+
+
+@dataclass(frozen=True)
+class _Begun:
+    batch: Sequence[Action]
+    task: Task
+    future: Future[Any]
 
 
 @dataclass(frozen=True)
@@ -25,58 +31,59 @@ class Acts:
     announce: Callable[[Outcome], None]
 
     def pipeline(self, actions: Sequence[Action]) -> Pipeline[tuple[Outcome, ...]]:
-        """Creates in batches of 1, 2, 4, … that stop after one that failed; everything else at once, and meanwhile.
+        """Creates in waves of 1, 2, 4, … that stop after one that failed; everything else at once, and meanwhile.
 
-        The small first batches leave the pool idle, so what else there is fills it, and yet lets each next batch pass.
+        The small first waves leave the pool idle, so what else there is fills it, and yet lets each next wave pass. In
+        a lane creates take turns with the rest. A batch that is refused for the sake of one is begun anew in halves.
         """
-        others = self.cloud.parts([action for action in actions if action.verb is not Verb.CREATE])
+        others = self.cloud.batches([action for action in actions if action.verb is not Verb.CREATE])
         waiting = [(action,) for action in actions if action.verb is Verb.CREATE]
-        tasks = [self._task(part, Roomy(part[0].scope)) for part in others]
-        begun = list(zip(others, (yield [replace(task, awaited=False) for task in tasks]), strict=True))
+        begun = yield from self._begin(others)
         told, made = list[Outcome](), list[Outcome]()
-        size, failed = 1, False
-        while waiting and not failed:
-            batch, waiting = waiting[:size], waiting[size:]
-            done = self._outcomes(zip(batch, (yield list(map(self._task, batch))), strict=True))
+        size, failing = 1, False
+        while waiting and not failing:
+            wave, waiting = waiting[:size], waiting[size:]
+            tasks = [Task(partial(self._perform, one), lane=self.lane, turn="create") for one in wave]
+            done, _ = self._outcomes(zip(wave, (yield tasks), strict=True))
             made += done
-            told += self._outcomes(one for one in begun if one[1].done())
-            begun = [one for one in begun if not one[1].done()]
-            size, failed = size * 2, any(one.result is Result.FAILED for one in done)
-        yield tasks
-        told += self._outcomes(begun)
+            ready = {place for place, one in enumerate(begun) if one.future.done()}
+            some, halves = self._outcomes((begun[place].batch, begun[place].future) for place in ready)
+            told += some
+            begun = [one for place, one in enumerate(begun) if place not in ready]
+            begun += yield from self._begin(halves)
+            size, failing = size * 2, any(one.result is Result.FAILED for one in done)
+        while begun:
+            yield [one.task for one in begun]
+            some, halves = self._outcomes((one.batch, one.future) for one in begun)
+            told += some
+            begun = yield from self._begin(halves)
         reason = "an earlier create of this run failed; the next run goes on"
         return (*told, *made, *(Outcome(action, Result.UNVISITED, reason) for (action,) in waiting))
 
-    def _task(self, part: Sequence[Action], lane: Hashable = None) -> Task:
-        return Task(partial(self._perform, part), object(), self.lane or lane)
+    def _begin(self, batches: Sequence[Sequence[Action]]) -> Pipeline[list[_Begun]]:
+        """Without waiting for them."""
+        tasks = [Task(partial(self._perform, batch), object(), self.lane or Roomy(batch[0].scope)) for batch in batches]
+        futures = yield [replace(task, awaited=False) for task in tasks]
+        return list(map(_Begun, batches, tasks, futures))
 
-    def _perform(self, part: Sequence[Action]) -> Sequence[Outcome | SetpointError]:
+    def _perform(self, batch: Sequence[Action]) -> Sequence[Outcome | None]:
         if self.over():
             reason = "the run's time was over; the next run goes on"
-            return [Outcome(action, Result.UNVISITED, reason) for action in part]
-        return self.cloud.act(part)
+            return [Outcome(action, Result.UNVISITED, reason) for action in batch]
+        return self.cloud.act(batch, self.over)
 
-    def _outcomes(self, done: Iterable[tuple[Sequence[Action], Future[Any]]]) -> list[Outcome]:
-        told = []
-        for part, future in done:
+    def _outcomes(
+        self, done: Iterable[tuple[Sequence[Action], Future[Any]]]
+    ) -> tuple[list[Outcome], list[Sequence[Action]]]:
+        """What came of all these, and the halves of what is to be begun anew."""
+        told, halves = list[Outcome](), list[Sequence[Action]]()
+        for batch, future in done:
             error = future.exception()
-            for action, result in zip(part, [error] * len(part) if error else future.result(), strict=True):
-                told.append(outcome_of(action, result))
-                self.announce(told[-1])
-        return told
-
-
-def outcome_of(action: Action, result: Outcome | BaseException) -> Outcome:
-    """What came of an action, or its error as its outcome; a crash is a crash."""
-    if isinstance(result, Outcome):
-        return result
-    if not isinstance(result, Exception):
-        raise result
-    for kind, word in (
-        (WaitError, Result.WAITING),
-        (ConflictError, Result.CONFLICT),
-        (ThrottledError, Result.THROTTLED),
-    ):
-        if isinstance(result, kind):
-            return Outcome(action, word, str(result), result)
-    return Outcome(action, Result.FAILED, str(result), result)
+            results = future.result() if error is None else [failed(action, error) for action in batch]
+            for one in filter(None, results):
+                told.append(one)
+                self.announce(one)
+            anew = [action for action, one in zip(batch, results, strict=True) if one is None]
+            middle = len(anew) // 2
+            halves += filter(None, (anew[:middle], anew[middle:]))
+        return told, halves

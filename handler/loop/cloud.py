@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from datetime import datetime
 from typing import Any, Protocol
 
 from policies.action import Action, Outcome
-from policies.errors import SetpointError
 from policies.items import ItemSource
 from policies.numbers.metric import Answer, MetricQuery
 from policies.world import Resource, Scope
@@ -43,8 +42,14 @@ class Cloud(Protocol):
     def metrics(self, queries: Sequence[MetricQuery], scope: Scope, now: datetime) -> Mapping[str, Answer]:
         """The answer to each of at most 500 queries, by its `signal_key`."""
 
-    def parts(self, actions: Sequence[Action]) -> Sequence[Sequence[Action]]:
-        """Every action but creates, in parts that one `act` carries out: together where one call can write several."""
+    def batches(self, actions: Sequence[Action]) -> Sequence[Sequence[Action]]:
+        """These actions, none of them a create, each in exactly one batch of one type and scope: what one call can
+        write is together. Calls nothing.
+        """
 
-    def act(self, part: Sequence[Action]) -> Sequence[Outcome | SetpointError]:
-        """Carry out one action, or those of one part: what came of each."""
+    def act(self, batch: Sequence[Action], over: Callable[[], bool]) -> Sequence[Outcome | None]:
+        """Carry out one action, or those of one batch, none of which goes on once the run's time is `over`.
+
+        What goes wrong with one is its outcome. None: it was refused together with others, and is to be begun anew in
+        a smaller batch; never of one alone. What concerns all alike (no role, no client) is raised.
+        """

@@ -23,14 +23,16 @@ R = TypeVar("R")
 class Task:
     """One thing to do on the pool; tasks with the same key are done once and shared.
 
-    Tasks of one `lane` wait for the same documented rate (`handler/loop/lanes.py`). One that is not `awaited` is only
-    begun: whoever needs it asks for it again by its key, and what nobody asked for until the end is dropped.
+    Tasks of one `lane` wait for the same documented rate (`handler/loop/lanes.py`), where those of one pipeline and
+    `turn` come one after the other, and others between them. One that is not `awaited` is only begun: whoever needs it
+    asks for it again by its key, and what nobody asked for until the end is dropped.
     """
 
     call: Callable[[], Any]
     key: Hashable = None
     lane: Hashable = None
     awaited: bool = True
+    turn: str = ""
 
 
 Futures: TypeAlias = list["Future[Any]"]
@@ -95,9 +97,9 @@ class _Conductor:
 
     def _future(self, place: int, task: Task) -> Future[Any]:
         if task.key is None:
-            return self._lanes.submit(task.call, task.lane, place)
+            return self._lanes.submit(task.call, task.lane, (place, task.turn))
         if task.key not in self._shared:
-            self._shared[task.key] = self._lanes.submit(task.call, task.lane, place)
+            self._shared[task.key] = self._lanes.submit(task.call, task.lane, (place, task.turn))
         return self._shared[task.key]
 
 

@@ -38,7 +38,7 @@ class Lanes:
         self._executor = executor
         self._lanes: dict[Hashable, _Lane] = {}
 
-    def submit(self, call: Callable[[], Any], lane: Hashable, whose: int) -> Future[Any]:
+    def submit(self, call: Callable[[], Any], lane: Hashable, whose: Hashable) -> Future[Any]:
         """The future of a call; `lane` None: at once. Only one thread submits."""
         if lane is None:
             return self._executor.submit(call)
@@ -50,11 +50,11 @@ class Lanes:
 class _Lane:
     def __init__(self, executor: Executor, width: int) -> None:
         self._executor, self._width = executor, width
-        self._waiting: dict[int, deque[Job]] = {}
+        self._waiting: dict[Hashable, deque[Job]] = {}
         self._runners = 0
         self._lock = Lock()
 
-    def submit(self, call: Callable[[], Any], whose: int) -> Future[Any]:
+    def submit(self, call: Callable[[], Any], whose: Hashable) -> Future[Any]:
         future: Future[Any] = Future()
         with self._lock:
             self._waiting.setdefault(whose, deque()).append((call, future))

@@ -68,9 +68,11 @@ class Alarm(Kind):
             resource = self._parse(alarm)
             if seen.tags is not None:
                 return resource.with_tags(seen.tags)
-            tags = cloudwatch.list_tags_for_resource(ResourceARN=resource.arn)["Tags"]
-            return resource.with_tags({tag["Key"]: tag["Value"] for tag in tags})
+            return resource.with_tags(_tags(aws, resource))
         return None
+
+    def prove(self, aws: Aws, seen: Resource) -> Resource | None:
+        return seen.with_tags(_tags(aws, seen)) if seen.arn else super().prove(aws, seen)
 
     def create(self, aws: Aws, desired: Desired, token: str | None) -> Progress:
         _put(aws, {**desired.initial, **desired.properties, "AlarmName": desired.name}, desired.tags)
@@ -116,6 +118,11 @@ class Alarm(Kind):
                 "AlarmConfigurationUpdatedTimestamp": alarm["AlarmConfigurationUpdatedTimestamp"].isoformat(),
             },
         )
+
+
+def _tags(aws: Aws, alarm: Resource) -> dict[str, str]:
+    tags = aws.client("cloudwatch").list_tags_for_resource(ResourceARN=alarm.arn)["Tags"]
+    return {tag["Key"]: tag["Value"] for tag in tags}
 
 
 def _put(aws: Aws, properties: Mapping[str, Json], tags: Mapping[str, str]) -> None:

@@ -23,7 +23,7 @@ from infra.kinds.ec2_instance_properties import (
     launch,
     problem,
 )
-from infra.kinds.kind import Does, Kind
+from infra.kinds.kind import Joint, Kind
 from policies.action import Change, Desired, Progress
 from policies.diff import Difference
 from policies.errors import WaitError
@@ -66,8 +66,9 @@ class Ec2Instance(Kind):
     )
     spent_token_codes: ClassVar[frozenset[str]] = frozenset({"IdempotentInstanceTerminated"})
     """The instance of this token is dead: the next link of the chain is due."""
-    together = dict.fromkeys(("read", "prove", "update", "delete"), 100)
-    """As many as DescribeInstanceStatus takes; the other calls take a thousand."""
+    together = {"read": 100, "update": 100, "delete": 100}
+    """DescribeInstanceStatus takes a hundred. TerminateInstances, CreateTags and DeleteTags take a thousand, and AWS
+    recommends fewer; for the others no limit is documented."""
     passes_roles_to = frozenset({"ec2.amazonaws.com"})
     iam = {
         "survey": frozenset({"ec2:DescribeInstances", "ec2:DescribeInstanceStatus"}),
@@ -146,8 +147,8 @@ class Ec2Instance(Kind):
         _change_tags(ec2, [seen.id], change)
         return Progress.COMPLETE
 
-    def joins(self, does: Does, change: Change) -> bool:
-        return does in self.together and change.properties.keys() <= {"PowerState"}
+    def joins(self, does: Joint, change: Change) -> bool:
+        return does != "update" or change.properties.keys() <= {"PowerState"}
 
     def update_all(self, aws: Aws, seen: Sequence[Resource], change: Change) -> Progress:
         ec2, ids, wanted = aws.client("ec2"), [one.id for one in seen], _settled(self.shape, change.properties)
@@ -159,7 +160,7 @@ class Ec2Instance(Kind):
         self.delete_all(aws, [seen])
 
     def delete_all(self, aws: Aws, seen: Sequence[Resource]) -> frozenset[str]:
-        # Of several, one that is protected keeps those of its Availability Zone alive, and no others.
+        # One that is protected against it keeps all others of its Availability Zone alive, and only those.
         aws.client("ec2").terminate_instances(InstanceIds=[one.id for one in seen])
         return frozenset()
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
+from types import MappingProxyType
 from typing import ClassVar, Literal, TypeAlias
 
 from infra.aws import Aws
@@ -17,7 +18,7 @@ from policies.frozen import NOTHING
 from policies.kind import KindModel
 from policies.world import Resource
 
-Does: TypeAlias = Literal["read", "prove", "update", "delete"]
+Joint: TypeAlias = Literal["read", "update", "delete"]
 """What a kind may be able to do for several resources by one call."""
 
 
@@ -30,8 +31,8 @@ class Kind(KindModel):
     "not now" (in use, being modified, recently deleted, a dependency is missing).
     `deletes_in_transition` says that a delete is accepted in every state.
     `spent_token_codes` say that a client token belongs to a dead resource.
-    `together` says for how many resources one call can do what: `read_all`, `update_all` and `delete_all` are asked for
-    no more, and only for what stands there (to `prove` together is to `read_all`).
+    `together` says for how many resources one call can do what; for each word there is a method (`read_all`,
+    `update_all`, `delete_all`), which gets no more of them.
     `iam` maps verbs (survey, read, create, update, delete) to the IAM actions that they call; `passes_roles_to` are the
     services that get a role from us, `deletes_without_tags` the delete actions for which AWS cannot check our tag.
     """
@@ -43,7 +44,7 @@ class Kind(KindModel):
     wait_codes: ClassVar[frozenset[str]] = frozenset()
     deletes_in_transition: ClassVar[bool] = False
     spent_token_codes: ClassVar[frozenset[str]] = frozenset()
-    together: ClassVar[Mapping[Does, int]] = {}
+    together: ClassVar[Mapping[Joint, int]] = MappingProxyType({})
     iam: ClassVar[Mapping[str, frozenset[str]]] = NOTHING
     passes_roles_to: ClassVar[frozenset[str]] = frozenset()
     deletes_without_tags: ClassVar[frozenset[str]] = frozenset()
@@ -100,22 +101,23 @@ class Kind(KindModel):
     def delete(self, aws: Aws, seen: Resource) -> None:
         """Start its end. `seen` was read just now, by `read` or `prove`, and is proven ours."""
 
-    def joins(self, does: Does, change: Change) -> bool:
-        """Whether one call can do this for several; of updates, only the same change to each."""
+    def joins(self, does: Joint, change: Change) -> bool:
+        """Whether one call can do this for several; updates make the same change to each."""
         return does in self.together
 
     def read_all(self, aws: Aws, seen: Sequence[Resource]) -> Iterator[Resource]:
-        """`read` of several, their tags too. What is not there is left out, or refused for all."""
+        """`read` of several, their tags too. What is not there is left out, or the call refused."""
         raise NotImplementedError(f"{self.type} is read one by one")
 
     def update_all(self, aws: Aws, seen: Sequence[Resource], change: Change) -> Progress:
-        """`update` of several, for all of them or refused."""
+        """The same `update` of several. Refused for all where one is, though it may be done for some: it is asked for
+        again, of fewer.
+        """
         raise NotImplementedError(f"{self.type} is updated one by one")
 
     def delete_all(self, aws: Aws, seen: Sequence[Resource]) -> frozenset[str]:
-        """`delete` of several; the ids of those that were gone already, as far as the service says so.
-
-        Refused for all, even where some of them are on their way out: a delete may always be asked for again.
+        """`delete` of several; the ids of those that were gone already, as far as the service tells. Refused as
+        `update_all`.
         """
         raise NotImplementedError(f"{self.type} is deleted one by one")
 

@@ -18,6 +18,9 @@ class Kinds(Plugins[Kind]):
 
     def make(self, loaded: Any) -> Kind:
         made: Kind = loaded()
+        for does in made.together:
+            if getattr(loaded, f"{does}_all") is getattr(Kind, f"{does}_all"):
+                raise TypeError(f"together says {does!r}, and there is no {does}_all")
         return made
 
     def of_arn(self, arn: str) -> Kind | None:

@@ -59,6 +59,7 @@ class SsmParameter(Kind):
     exists_codes = frozenset({"ParameterAlreadyExists"})
     wait_codes = frozenset({"TooManyUpdates"})
     together = {"delete": 10}
+    """As many as DeleteParameters takes."""
     iam = {
         "survey": frozenset({"ssm:DescribeParameters"}),
         "read": frozenset({"ssm:DescribeParameters", "ssm:GetParameter", "ssm:ListTagsForResource"}),
@@ -106,10 +107,7 @@ class SsmParameter(Kind):
         described = next(_describe(aws, ParameterFilters=[_filter("Equals", name)]), None)
         if described is None:
             raise WaitError(f"{name} is not described yet, its tier and description are unknown")
-        tags = seen.tags
-        if tags is None:
-            told = ssm.list_tags_for_resource(ResourceType="Parameter", ResourceId=name)["TagList"]
-            tags = {tag["Key"]: tag["Value"] for tag in told}
+        tags = _tags(aws, name) if seen.tags is None else seen.tags
         properties = {word: described[word] for word in _SHOWN & described.keys() if described[word]}
         if parameter["Type"] != "SecureString":  # which is shown encrypted, and is none of ours
             properties["Value"] = parameter["Value"]
@@ -124,6 +122,9 @@ class SsmParameter(Kind):
             properties=properties,
             facts=facts,
         )
+
+    def prove(self, aws: Aws, seen: Resource) -> Resource | None:
+        return seen.with_tags(_tags(aws, seen.handle)) if seen.handle else super().prove(aws, seen)
 
     def create(self, aws: Aws, desired: Desired, token: str | None) -> Progress:
         declared = {**desired.initial, **desired.properties}
@@ -148,6 +149,11 @@ class SsmParameter(Kind):
     def delete_all(self, aws: Aws, seen: Sequence[Resource]) -> frozenset[str]:
         answer = aws.client("ssm").delete_parameters(Names=[one.handle for one in seen])
         return frozenset(map(_id, answer["InvalidParameters"]))
+
+
+def _tags(aws: Aws, name: str) -> dict[str, str]:
+    told = aws.client("ssm").list_tags_for_resource(ResourceType="Parameter", ResourceId=name)["TagList"]
+    return {tag["Key"]: tag["Value"] for tag in told}
 
 
 def _id(name: str) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -12,6 +13,8 @@ import pytest
 import bench.test_core_speed as core
 from bench.cold_start import Start
 from bench.mixed import ENFORCED, RECIPES, left_out, mixed
+from bench.peers import PEERS, environment
+from bench.places import ARTIFACT
 from bench.race import Row
 from bench.server.calls import is_read, name_of
 from bench.server.rates import RATES, Bucket, floor
@@ -172,3 +175,10 @@ def test_locks_are_hashed_and_name_no_host(lock: Path) -> None:
 def test_make_knows_the_bench() -> None:
     targets = re.findall(r"^(bench[a-z-]*):", (ROOT / "Makefile").read_text(), re.M)
     assert {"bench", "bench-quick", "bench-setup"} <= {*targets}
+
+
+def test_only_setpoint_runs_on_the_libraries_of_its_artifact() -> None:
+    """The others have their own: a trimmed SDK is nothing that they would have."""
+    stand: Any = SimpleNamespace(bundle="all.pem", roots="roots.pem")
+    artifact = {peer.name for peer in PEERS if str(ARTIFACT) in environment(stand, "http://aws", peer).values()}
+    assert artifact == {"setpoint", "setpoint-warm"}

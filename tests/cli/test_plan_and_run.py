@@ -8,6 +8,7 @@ import re
 import pytest
 
 from infra.cloud import AwsCloud
+from infra.kinds.ssm_parameter import SsmParameter
 from tests.cli.conftest import names, queues
 
 SHORTLY = {"removal": "delete", "grace": "1h", "guardrails": {"maxDeletes": "100%"}}
@@ -120,11 +121,11 @@ def broken_off(monkeypatch) -> None:
     """Ctrl-C while the second act is under way."""
     acts, act = [], AwsCloud.act
 
-    def interrupted(self, action):
-        acts.append(action)
+    def interrupted(self, batch, over):
+        acts.append(batch)
         if len(acts) == 2:
             raise KeyboardInterrupt
-        return act(self, action)
+        return act(self, batch, over)
 
     monkeypatch.setattr(AwsCloud, "act", interrupted)
 
@@ -135,6 +136,33 @@ def test_an_interrupted_run_tells_what_it_did(aws, setpoint, write, broken_off, 
     assert result.exit_code == 130, result.output
     assert "create AWS::SQS::Queue orders-a  done" in result.stdout
     assert "Interrupted: 1 done; what was under way may have happened; the next run goes on." in result.stderr
+
+
+def test_an_interrupted_batch_tells_what_it_did(aws, setpoint, write, monkeypatch) -> None:
+    """One parameter is gone when the second is looked at."""
+    parameters = {
+        "type": "AWS::SSM::Parameter",
+        "properties": {"Name": "/orders/${item}", "Type": "String", "Value": "1"},
+    }
+    items = {"source": "list", "values": ["a", "b", "c", "d"]}
+    clause = {"name": "parameters", "resource": parameters, "strategy": {"type": "forEach", "items": items}}
+    folder = write("tenants", clause)
+    assert setpoint("run", folder).exit_code == 0
+    gone = {"ensure": "absent", "removal": "delete", "grace": "0s", "guardrails": {"maxDeletes": "100%"}}
+    folder = write("tenants", {**clause, **gone})
+    proven, prove = [], SsmParameter.prove
+
+    def interrupted(self, aws, seen):
+        proven.append(seen)
+        if len(proven) == 3:
+            raise KeyboardInterrupt
+        return prove(self, aws, seen)
+
+    monkeypatch.setattr(SsmParameter, "prove", interrupted)
+    result = setpoint("run", folder, "--threads", "1")
+    assert result.exit_code == 130
+    assert "delete AWS::SSM::Parameter" in result.stdout
+    assert "Interrupted: 2 done" in result.stderr
 
 
 def test_an_interrupted_run_is_a_document(aws, setpoint, write, broken_off) -> None:

@@ -73,7 +73,8 @@ def test_whoever_only_looks_holds_no_client_that_can_write(world: World) -> None
     for clause in (queues("a"), groups("a"), agents(1)):
         (action,) = planned(policy_of(clause)).actions
         (refused,) = act(looking, KINDS[action.type], [action])
-        assert isinstance(refused, RefusedError) and "would write, and this run only looks" in str(refused)
+        assert refused is not None and isinstance(refused.error, RefusedError)
+        assert "would write, and this run only looks" in refused.message
     assert (world.resources(), world.calls(mutating=True)) == ({}, [])
 
 

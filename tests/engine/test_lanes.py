@@ -51,6 +51,23 @@ def test_a_full_lane_leaves_the_pool_to_the_others() -> None:
     assert most <= WIDTH
 
 
+def test_creates_take_turns_with_the_other_writes_of_their_policy() -> None:
+    made, all_are_in = list[str](), threading.Event()
+
+    def write(word: str) -> None:
+        assert all_are_in.wait(10)
+        made.append(word)
+
+    def policy() -> Pipeline[None]:
+        yield [Task(partial(write, "update"), lane="rate", awaited=False) for _ in range(40)]
+        creates = [Task(partial(write, "create"), lane="rate", turn="create") for _ in range(4)]
+        yield [*creates, Task(all_are_in.set)]
+
+    with ThreadPoolExecutor(WIDTH + 1) as pool:
+        conduct([policy()], pool)
+    assert made[: 3 * WIDTH + 4].count("create") == 4
+
+
 def test_what_nobody_needs_any_more_is_dropped_in_a_lane_too() -> None:
     """A pipeline has begun something in a lane, and ends before it has its turn."""
     done, going = list[int](), threading.Event()
@@ -144,6 +161,8 @@ def test_a_crash_in_a_lane_is_a_crash() -> None:
         ("AWS::Logs::LogGroup", "logs", "logs"),
         ("AWS::ECS::Service", "ecs", "ecs"),
         ("AWS::DynamoDB::Table", None, "dynamodb"),
+        ("AWS::EC2::Instance", "ec2", "ec2"),
+        ("AWS::AutoScaling::AutoScalingGroup", None, None),  # that its caller may run instances is asked by AWS
         ("AWS::SQS::Queue", None, None),
     ],
 )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
@@ -61,28 +62,37 @@ def results(told: Told) -> dict[str, Result]:
 
 
 @pytest.mark.parametrize(
-    ("type_", "count", "expected"),
-    [
-        (ALARM, 45, {"DescribeAlarms": 46, "ListTagsForResource": 45, "DeleteAlarms": 3}),
-        (
-            PARAMETER,
-            12,
-            {
-                "DescribeParameters": 2 + 12,
-                "GetParameter": 12,
-                "ListTagsForResource": 12,
-                "DeleteParameters": 2,
-            },
-        ),
-        (INSTANCE, 12, {"DescribeInstances": 2, "DescribeInstanceStatus": 2, "TerminateInstances": 1}),
-    ],
+    ("type_", "count", "end", "ends"),
+    [(ALARM, 45, "DeleteAlarms", 3), (PARAMETER, 12, "DeleteParameters", 3), (INSTANCE, 12, "TerminateInstances", 1)],
 )
-def test_the_deletes_of_many(world: World, type_: str, count: int, expected: dict[str, int]) -> None:
+def test_the_deletes_of_many(world: World, type_: str, count: int, end: str, ends: int) -> None:
     settle(world, several(type_, *numbered(count)), 6)
     told, calls = calls_of(world, several(type_, ensure="absent"))
-    assert calls == expected
+    assert calls[end] == ends
     assert Counter(results(told).values()) == {Result.DONE: count}
-    assert not world.resources().get(type_)
+    assert not instances(world, "running") if type_ == INSTANCE else not world.resources().get(type_)
+
+
+def test_replacements_of_many_instances_end_them_in_one_call(world: World) -> None:
+    settle(world, several(INSTANCE, *numbered(6)))
+    other = several(INSTANCE, *numbered(6))
+    other["main"]["policies"][0]["resource"]["properties"] = {**PROPERTIES[INSTANCE], "ImageId": "ami-2"}
+    other["main"]["policies"][0]["replace"] = "deleteFirst"
+    _, calls = calls_of(world, other)
+    assert (calls["DescribeInstances"], calls["TerminateInstances"]) == (2, 1)
+    settle(world, other, 6)
+    assert Counter(one["ImageId"] for one in world.resources()[INSTANCE]) == {"ami-2": 6}
+
+
+def test_the_tags_of_many_instances_are_one_call(world: World) -> None:
+    """What differs from instance to instance, the owner tags, stays as it is."""
+    settle(world, several(INSTANCE, *numbered(6)))
+    tagged = several(INSTANCE, *numbered(6))
+    tags = [{"Key": "team", "Value": "orders"}]
+    tagged["main"]["policies"][0]["resource"]["properties"] = {**PROPERTIES[INSTANCE], "Tags": tags}
+    _, calls = calls_of(world, tagged)
+    assert calls == {"DescribeInstances": 2, "DescribeInstanceStatus": 2, "CreateTags": 1}
+    assert [one["Tags"]["team"] for one in world.resources()[INSTANCE]] == ["orders"] * 6
 
 
 def asleep(world: World, count: int) -> dict[str, Any]:
@@ -108,87 +118,121 @@ def test_no_call_takes_more_than_its_service_allows(world: World) -> None:
     assert set(instances(world).values()) == {"stopping"}
 
 
+def protect(world: World, item: str, on: bool = True) -> None:
+    world.outside.ec2.modify_instance_attribute(InstanceId=id_of(world, item), DisableApiTermination={"Value": on})
+
+
 def test_one_that_is_protected_keeps_none_of_the_others_alive(world: World) -> None:
     """One bad instance blocked its whole batch: those of its zone are refused with it."""
-    settle(world, several(INSTANCE, *numbered(5)))
-    world.outside.ec2.modify_instance_attribute(InstanceId=id_of(world, "i3"), DisableApiTermination={"Value": True})
+    settle(world, several(INSTANCE, *numbered(8)))
+    protect(world, "i3")
     told, calls = calls_of(world, several(INSTANCE, ensure="absent"))
-    assert results(told) == {f"i{number}": Result.FAILED if number == 3 else Result.DONE for number in range(5)}
+    assert results(told) == {f"i{number}": Result.FAILED if number == 3 else Result.DONE for number in range(8)}
     assert "may not be terminated" in told.words
     assert instances(world, "running") == {"i3": "running"}
-    assert calls["TerminateInstances"] == 7  # of 5; of 2 and 3; of 1 and 2; of 1 and 1
-    world.outside.ec2.modify_instance_attribute(InstanceId=id_of(world, "i3"), DisableApiTermination={"Value": False})
+    assert calls["TerminateInstances"] < 8
+    protect(world, "i3", on=False)
     settle(world, several(INSTANCE, ensure="absent"))
     assert not instances(world, "running")
 
 
+def test_those_of_another_zone_have_ended_though_the_call_failed(world: World) -> None:
+    properties = {**PROPERTIES[INSTANCE], "AvailabilityZone": "eu-west-1${item}"}
+    zones = several(INSTANCE, "a", "b", "c")
+    zones["main"]["policies"][0]["resource"]["properties"] = properties
+    settle(world, zones)
+    protect(world, "c")
+    gone = {"main": document({**zones["main"]["policies"][0], "ensure": "absent"})}
+    told, _ = calls_of(world, gone)
+    assert results(told)["c"] is Result.FAILED
+    assert instances(world, "running") == {"c": "running"}
+    settle(world, gone, 2)
+    assert instances(world, "running") == {"c": "running"}
+
+
+def test_a_half_is_proven_anew(world: World) -> None:
+    """Between two calls for the same delete somebody says to hold."""
+    settle(world, several(INSTANCE, *numbered(8)))
+    protect(world, "i0")
+    hold = [{"Key": "setpoint:hold-until", "Value": "2099-01-01T00:00:00Z"}]
+    held = id_of(world, "i7")
+    world.meanwhile("TerminateInstances", lambda: world.outside.ec2.create_tags(Resources=[held], Tags=hold))
+    told, _ = calls_of(world, several(INSTANCE, ensure="absent"))
+    assert (results(told)["i0"], results(told)["i7"]) == (Result.FAILED, Result.WAITING)
+    assert set(instances(world, "running")) == {"i0", "i7"}
+
+
 def test_one_that_cannot_be_stopped_now_waits_alone(world: World) -> None:
+    """Somebody terminates one between the look at it and the stop."""
     settle(world, several(INSTANCE, *numbered(4)))
     stop = several(INSTANCE, *numbered(4))
     stop["main"]["policies"][0]["resource"]["properties"] = {**PROPERTIES[INSTANCE], "PowerState": "stopped"}
-
-    def meanwhile(call: Any) -> bool:
-        """Somebody terminates one between the look at it and the stop."""
-        if call.operation == "StopInstances" and not terminated:
-            terminated.append(id_of(world, "i1"))
-            world.outside.ec2.terminate_instances(InstanceIds=terminated)
-        return False
-
-    terminated: list[str] = []
-    world.inject(Fault(at=meanwhile, kind="refused", times=None))
-    world.advance(minutes=1)
-    told = run(world, stop)
-    assert results(told) == {"i0": Result.DONE, "i1": Result.WAITING, "i2": Result.DONE, "i3": Result.DONE}
+    ended = id_of(world, "i1")
+    world.meanwhile("StopInstances", lambda: world.outside.ec2.terminate_instances(InstanceIds=[ended]))
+    told, _ = calls_of(world, stop)
+    assert {item for item, result in results(told).items() if result is Result.DONE} == {"i0", "i2", "i3"}
     assert {item for item, state in instances(world).items() if state == "stopping"} == {"i0", "i2", "i3"}
+
+
+def test_one_that_is_not_there_any_more_is_told_by_itself(world: World) -> None:
+    """AWS refuses to describe several for the sake of one whose id it does not know."""
+    settle(world, several(INSTANCE, *numbered(4)))
+    gone = id_of(world, "i2")
+
+    def forget() -> None:
+        world.outside.ec2.terminate_instances(InstanceIds=[gone])
+        world.advance(hours=2)
+        world.tick_started()
+        world.advance(hours=2)
+        world.tick_started()
+
+    world.meanwhile("DescribeInstances", forget, number=2)
+    told, _ = calls_of(world, several(INSTANCE, ensure="absent"))
+    assert set(results(told).values()) == {Result.DONE}
+    assert [one.message for one in told.of("some").outcomes if one.action.key == "i2"] == ["it was gone already"]
+    assert not instances(world, "running")
 
 
 def test_what_became_somebody_elses_is_not_among_them(world: World) -> None:
     settle(world, several(ALARM, *numbered(4)), 6)
 
-    def taken(call: Any) -> bool:
-        if call.operation == "ListTagsForResource" and call.params["ResourceARN"].endswith("orders-i2") and not seen:
-            seen.append(call.params["ResourceARN"])
-            world.outside.cloudwatch.untag_resource(ResourceARN=seen[0], TagKeys=["setpoint:policy"])
-        return False
-
-    seen: list[str] = []
-    world.inject(Fault(at=taken, kind="refused", times=None))
-    told, calls = calls_of(world, several(ALARM, ensure="absent"))
+    theirs = "arn:aws:cloudwatch:eu-west-1:123456789012:alarm:orders-i2"
+    untag = {"ResourceARN": theirs, "TagKeys": ["setpoint:policy"]}
+    world.meanwhile("ListTagsForResource", lambda: world.outside.cloudwatch.untag_resource(**untag))
+    told, _ = calls_of(world, several(ALARM, ensure="absent"))
     assert results(told) == {"i0": Result.DONE, "i1": Result.DONE, "i2": Result.CONFLICT, "i3": Result.DONE}
     assert list(world.resources()[ALARM]) == ["orders-i2"]
-    (delete,) = [call for call in world.history if call.operation == "DeleteAlarms"]
-    assert delete.params["AlarmNames"] == ["orders-i0", "orders-i1", "orders-i3"]
-    assert calls["DeleteAlarms"] == 1
 
 
-@pytest.mark.parametrize(
-    ("kind", "result"),
-    [("throttled", Result.THROTTLED), ("unavailable", Result.FAILED), ("refused", Result.FAILED)],
-)
+@pytest.mark.parametrize(("kind", "result"), [("throttled", Result.THROTTLED), ("refused", Result.FAILED)])
 def test_what_says_nothing_of_any_of_them_is_told_of_all_and_asked_once(
     world: World, kind: Any, result: Result
 ) -> None:
-    settle(world, several(ALARM, *numbered(6)), 6)
-    world.inject(Fault(at=lambda call: call.operation == "DeleteAlarms", kind=kind, times=1))
-    told, calls = calls_of(world, several(ALARM, ensure="absent"))
+    settle(world, several(INSTANCE, *numbered(6)))
+    world.inject(Fault(at=lambda call: call.operation == "TerminateInstances", kind=kind, times=1))
+    told, calls = calls_of(world, several(INSTANCE, ensure="absent"))
     assert set(results(told).values()) == {result}
-    assert calls["DeleteAlarms"] == 1
-    settle(world, several(ALARM, ensure="absent"))
-    assert not world.resources().get(ALARM)
+    assert calls["TerminateInstances"] == 1
+    settle(world, several(INSTANCE, ensure="absent"))
+    assert not instances(world, "running")
 
 
-def test_a_permission_that_only_one_lacks_is_told_of_that_one(world: World) -> None:
+@pytest.mark.parametrize("kind", ["denied", "unavailable"])
+def test_one_that_always_fails_keeps_none_of_the_others_alive(world: World, kind: Any) -> None:
+    settle(world, several(INSTANCE, *numbered(6)))
+    bad = id_of(world, "i3")
+    world.inject(Fault(at=lambda call: call.mutating and bad in call.params["InstanceIds"], kind=kind, times=None))
+    told, _ = calls_of(world, several(INSTANCE, ensure="absent"))
+    assert {item for item, result in results(told).items() if result is Result.FAILED} == {"i3"}
+    assert instances(world, "running") == {"i3": "running"}
+
+
+def test_an_answer_that_nobody_foresaw_is_told_of_the_one_that_it_concerns(world: World) -> None:
     settle(world, several(ALARM, *numbered(6)), 6)
-    forbidden = "orders-i4"
-    world.inject(
-        Fault(
-            at=lambda call: forbidden in call.params.get("AlarmNames", ()) and call.mutating, kind="denied", times=None
-        )
-    )
+    world.meanwhile("ListTagsForResource", lambda: (_ for _ in ()).throw(KeyError("Tags")), number=3)
     told, _ = calls_of(world, several(ALARM, ensure="absent"))
-    assert {item for item, result in results(told).items() if result is Result.FAILED} == {"i4"}
-    assert "not allowed to call cloudwatch:DeleteAlarms" in told.words
-    assert list(world.resources()[ALARM]) == [forbidden]
+    assert Counter(results(told).values()) == {Result.DONE: 5, Result.FAILED: 1}
+    assert len(world.resources()[ALARM]) == 1
 
 
 def test_an_answer_that_is_lost_is_found_out_by_the_next_run(world: World) -> None:
@@ -199,3 +243,38 @@ def test_an_answer_that_is_lost_is_found_out_by_the_next_run(world: World) -> No
     settle(world, several(INSTANCE, ensure="absent"))
     assert not instances(world, "running", "shutting-down")
     assert sum(call.operation == "TerminateInstances" for call in world.history) == 1
+
+
+def test_none_of_a_batch_goes_on_once_the_time_is_over(world: World) -> None:
+    settle(world, several(ALARM, *numbered(9)), 6)
+    world.advance(minutes=1)
+    begun = len(world.history)
+
+    def over() -> bool:
+        return any(call.operation == "ListTagsForResource" for call in world.history[begun:])
+
+    told = run(world, several(ALARM, ensure="absent"), over=over)
+    assert set(results(told).values()) == {Result.WAITING, Result.UNVISITED}
+    assert len(world.resources()[ALARM]) == 9
+    settle(world, several(ALARM, ensure="absent"))
+    assert not world.resources().get(ALARM)
+
+
+def test_many_of_several_policies_on_many_threads(world: World) -> None:
+    policies = [
+        several(type_, *numbered(20), name=f"{stem}-{type_.rpartition('::')[2].lower()}")["main"]["policies"][0]
+        for type_ in (ALARM, PARAMETER)
+        for stem in ("a", "b")
+    ]
+    for clause in policies:
+        word = "AlarmName" if clause["resource"]["type"] == ALARM else "Name"
+        properties = clause["resource"]["properties"]
+        clause["resource"]["properties"] = {**properties, word: properties[word] + "-" + clause["name"][0]}
+    settle(world, {"main": document(*policies)}, 8)
+    gone = {"main": document(*({**clause, "ensure": "absent"} for clause in policies))}
+    world.advance(minutes=1)
+    with ThreadPoolExecutor(8) as pool:
+        told = run(world, gone, executor=pool)
+    outcomes = [one for report in told.report.policies for one in report.outcomes]
+    assert Counter(one.result for one in outcomes) == {Result.DONE: 80}
+    assert not world.resources()

@@ -10,7 +10,6 @@ from infra.aws import Aws
 from infra.kinds.registry import KINDS
 from policies.action import Action, Outcome, Verb
 from policies.document import Policy
-from policies.errors import SetpointError
 from policies.world import Resource, Scope
 from tests.engine.given import existing, groups, planned, policy_of, queues
 from tests.world import World
@@ -22,10 +21,11 @@ LOGS = policy_of(groups("a"))
 
 def perform(world: World, action: Action) -> Outcome:
     """One action by itself: its outcome, or its error raised."""
-    (result,) = act(Aws(world.session, Scope(world.account, world.region)), KINDS[action.type], [action])
-    if isinstance(result, SetpointError):
-        raise result
-    return result
+    (outcome,) = act(Aws(world.session, Scope(world.account, world.region)), KINDS[action.type], [action])
+    assert outcome is not None
+    if outcome.error is not None:
+        raise outcome.error
+    return outcome
 
 
 def create(policy: Policy = POLICY, **seen: Any) -> Action:

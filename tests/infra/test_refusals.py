@@ -115,7 +115,6 @@ IAM = "User: arn:aws:sts::1:assumed-role/x is not authorized to perform: {} on r
         ("GetParameter", "", None, "ssm:GetParameter"),
         ("Scan", "", None, "dynamodb:Scan"),
         ("GetObject", "Access Denied", None, "s3:GetObject"),
-        ("HeadObject", "Forbidden", None, "s3:GetObject"),
         ("ListObjectsV2", "Access Denied", None, "s3:ListBucket"),
         ("PutObject", "Access Denied", None, "s3:PutObject"),
         ("PutEvents", "", None, "events:PutEvents"),

@@ -6,13 +6,17 @@ import json
 import os
 import subprocess
 import sys
+from collections.abc import Mapping
 from importlib.metadata import EntryPoint
 from pathlib import Path
 from textwrap import dedent
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 
+from infra.kinds.kind import Joint
+from infra.kinds.registry import Kinds
+from infra.kinds.sqs_queue import SqsQueue
 from policies.errors import PluginError
 from policies.plugins import Plugins
 
@@ -248,6 +252,18 @@ def test_one_that_is_broken_and_used_ends_only_its_document(tmp_path: Path, word
 
 def registry(**ours: str) -> Plugins[Any]:
     return Plugins("setpoint.none", tuple(EntryPoint(word, at, "setpoint.none") for word, at in ours.items()))
+
+
+class HalfAKind(SqsQueue):
+    """Says what it cannot do."""
+
+    together: ClassVar[Mapping[Joint, int]] = {"delete": 10}
+
+
+def test_a_kind_that_says_what_it_has_no_method_for_cannot_be_loaded() -> None:
+    found = Kinds("setpoint.none", (EntryPoint("A::B::C", f"{__name__}:HalfAKind", "setpoint.none"),))
+    with pytest.raises(PluginError, match=r"together says 'delete', and there is no delete_all"):
+        found["A::B::C"]
 
 
 def test_a_word_is_loaded_when_it_is_first_used_and_once() -> None:

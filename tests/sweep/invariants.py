@@ -185,20 +185,14 @@ def told_truly(calls: list[Call], report: RunReport) -> None:
     """The outcomes against the history: as many ended as were told, and nothing done of which nobody wrote."""
     outcomes = [outcome for one in (*report.policies, *report.orphans) for outcome in one.outcomes]
     ours = [call for call in calls if call.number and call.mutating and call.outcome == "ok"]
-    ended = sum(_touched(call) for call in ours if call.operation in DESTROYS)
-    touched = sum(map(_touched, ours))
+    ended = sum(call.targets for call in ours if call.operation in DESTROYS)
+    touched = sum(call.targets for call in ours)
     happened = [one for one in outcomes if one.result is Result.DONE and "gone already" not in one.message]
     told = [one for one in outcomes if _is_end(one)]
     assert ended == len(told), f"Truthful: {ended} deletes were accepted and {len(told)} are told"
     assert len(happened) <= touched, f"Truthful: {len(happened)} outcomes are done, {touched} writes were accepted"
     idle = {Result.NOTHING, Result.UNVISITED}
     assert not ours or any(one.result not in idle for one in outcomes), f"Truthful: {ours} are told by nobody"
-
-
-def _touched(call: Call) -> int:
-    """How many resources a write is about: some name several, and of those some tell how many were there."""
-    several = (call.params[word] for word in ("AlarmNames", "InstanceIds", "Names", "Resources") if word in call.params)
-    return int(call.notes.get("touched", len(next(several, (call,)))))
 
 
 def _is_end(outcome: Outcome) -> bool:

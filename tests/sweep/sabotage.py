@@ -121,7 +121,7 @@ def _one_for_all(patch: pytest.MonkeyPatch) -> None:
 
 
 def _go_on_after_the_time(patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(Acts, "_perform", lambda self, part: self.cloud.act(part))
+    patch.setattr(Acts, "_perform", lambda self, batch: self.cloud.act(batch, self.over))
 
 
 def _turns_by_chance(patch: pytest.MonkeyPatch) -> None:

@@ -42,6 +42,14 @@ class Call:
     def name(self) -> str:
         return f"{self.service}:{self.operation}"
 
+    @property
+    def targets(self) -> int:
+        """How many resources it is about. Most calls are about one; a trap may note that fewer were there."""
+        for word in ("AlarmNames", "InstanceIds", "Names", "Resources"):
+            if word in self.params:
+                return int(self.notes.get("there", len(self.params[word])))
+        return 1
+
     def __str__(self) -> str:
         return f"#{self.number} {self.name} {self.params} -> {self.outcome}"
 

@@ -1,7 +1,7 @@
 """Which call meets which misfortune: faults, broken listings, and what happens in between."""
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 from tests.world import faults
 from tests.world.call import Answer, Call, Params, refused
@@ -17,6 +17,7 @@ class Mishaps:
     def __init__(self) -> None:
         self.faults: list[Fault] = []
         self._interludes: dict[int, list[Callable[[], object]]] = {}
+        self._awaited: list[tuple[str, Iterator[int], Callable[[], object]]] = []
         self._in_interlude = False
         self._broken_pages: list[tuple[str, object, Fault]] = []
         self._count = 0
@@ -30,9 +31,18 @@ class Mishaps:
     def on_call(self, number: int, fn: Callable[[], object]) -> None:
         self._interludes.setdefault(number, []).append(fn)
 
+    def meanwhile(self, operation: str, fn: Callable[[], object], number: int) -> None:
+        self._awaited.append((operation, iter(range(number - 1, -1, -1)), fn))
+
+    def _due(self, call: Call) -> list[Callable[[], object]]:
+        if not call.number:
+            return []
+        due = self._interludes.pop(call.number, [])
+        return due + [fn for operation, left, fn in self._awaited if operation == call.operation and next(left, 1) == 0]
+
     def interrupt(self, call: Call) -> None:
         """Run what was to happen just before this call."""
-        for fn in self._interludes.pop(call.number, []) if call.number else []:
+        for fn in self._due(call):
             self._in_interlude = True
             try:
                 fn()

@@ -2,8 +2,8 @@
 
 Sources: API_PutMetricAlarm ("if you are using this operation to update an existing alarm, any tags you specify in this
 parameter are ignored"; the update "completely overwrites the previous configuration" and leaves the state alone; a new
-alarm starts in INSUFFICIENT_DATA), API_DescribeAlarms (MaxRecords 1 to 100), API_DeleteAlarms (up to 100; of several
-names the right ones are deleted; ResourceNotFound).
+alarm starts in INSUFFICIENT_DATA), API_ListTagsForResource (ResourceNotFoundException), API_DescribeAlarms (MaxRecords
+1 to 100), API_DeleteAlarms (up to 100; of several names the right ones are deleted; ResourceNotFound).
 """
 
 from typing import Any
@@ -26,6 +26,11 @@ class AlarmTraps(Trap):
             case "DescribeAlarms":
                 _at_most(call, "MaxRecords", call.params.get("MaxRecords", PAGE))
                 _at_most(call, "AlarmNames", len(call.params.get("AlarmNames", [])))
+            case "ListTagsForResource":
+                if call.params["ResourceARN"] not in {one.alarm_arn for one in backend(call).alarms.values()}:
+                    raise Refused(
+                        "ResourceNotFoundException", "Unable to find the alarm.", 404, shape="ResourceNotFoundException"
+                    )
             case "DeleteAlarms":
                 _at_most(call, "AlarmNames", len(call.params["AlarmNames"]))
                 if not backend(call).alarms.keys() & set(call.params["AlarmNames"]):

@@ -1,6 +1,6 @@
 """SSM where moto is too kind: the name of a deleted parameter is not free at once.
 
-Source: API_DeleteParameter ("after deleting a parameter, wait for at least 30 seconds to create a parameter with the
+Source: API_DeleteParameters ("after deleting a parameter, wait for at least 30 seconds to create a parameter with the
 same name"). The documentation does not say how it is refused; here the name is simply still taken.
 """
 
@@ -30,6 +30,6 @@ class ParameterTraps(Trap):
     def after(self, call: Call, answer: Params, scene: Scene) -> None:
         if call.operation in ("DeleteParameter", "DeleteParameters"):
             deleted = answer.get("DeletedParameters", [call.params.get("Name")])
-            call.notes["touched"] = len(deleted)
+            call.notes["there"] = len(deleted)
             for name in deleted:
                 self._deleted[(call.account, call.region), name] = scene.now

@@ -151,6 +151,10 @@ class World:
         """
         self.mishaps.on_call(number, fn)
 
+    def meanwhile(self, operation: str, fn: Callable[[], object], number: int = 1) -> None:
+        """The same, just before the next call of an operation, or the `number`-th from now."""
+        self.mishaps.meanwhile(operation, fn, number)
+
     def watch(self, fn: Callable[[Call], None]) -> None:
         """Let `fn` look at the world after every write, before its answer arrives or is lost. It must not raise."""
         self.watchers.append(fn)
