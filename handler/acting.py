@@ -108,6 +108,7 @@ def _record(job: Job, report: RunReport, wrong: Sequence[Record], *, stopped: bo
 def apply(settings: Settings, path: Path, as_json: bool) -> int:
     """Exactly what the saved plan says, held actions included; nothing where the world has moved."""
     saved, witness = saved_plan.read(path), Witness()
+    _check_same_words(settings, saved)
     with opened(_as_saved(settings, saved), saved.places, writable=True, hear=witness.hear) as setpoint:
         job = Job(setpoint, witness, moment(None), as_json)
         return interruptible(job, lambda: _apply(job, saved))
@@ -126,6 +127,19 @@ def _apply(job: Job, saved: saved_plan.SavedPlan) -> int:
     missed = approved - {fingerprint(outcome.action) for outcome in outcomes(report)}
     show_errors({"message": f"not done, since the world moved meanwhile: {saved.approved[one]}"} for one in missed)
     return FAILED if missed else code
+
+
+def _check_same_words(settings: Settings, saved: saved_plan.SavedPlan) -> None:
+    """An option that a plan settles may be said again, and not otherwise."""
+    for option, said, meant in (
+        ("--region", settings.region, saved.region),
+        ("--controller", settings.controller, saved.controller),
+        ("--allow-role", settings.allow_role and tuple(sorted(settings.allow_role)), saved.allowed_roles),
+        ("--allow-type", settings.allow_type and tuple(sorted(settings.allow_type)), saved.allowed_types),
+    ):
+        if said and said != meant:
+            words = (" ".join(one) if isinstance(one, tuple) else one for one in (said, meant or "none"))
+            raise WrongOptionError("found {} {}, and the plan was made with {}; make a new plan".format(option, *words))
 
 
 def _as_saved(settings: Settings, saved: saved_plan.SavedPlan) -> Settings:

@@ -54,6 +54,8 @@ def plan(settings: Settings, places: Sequence[str], out: Path | None, as_json: b
         raise WrongOptionError(
             "found --at and --out together; allowed: one of them, since apply acts when it is called"
         )
+    if out is not None:
+        saved_plan.check_place(out, places)
     now = moment(at)
     with opened(settings, places, writable=False) as setpoint, spinning("comparing ..."):
         shelf, estate = setpoint.load()

@@ -15,7 +15,7 @@ from handler.compose import Setpoint
 from handler.loop.reconcile import PolicyReport
 from handler.loop.run import RunReport
 from handler.records import Record, actions, head, kept_records, policy_record
-from infra.store import Shelf
+from infra.store import STOP, Shelf
 from policies.errors import RefusedError, SenseError
 from policies.problems import problems_of
 
@@ -98,6 +98,16 @@ class SavedPlan(_Saved):
         return {one.fingerprint: one.title for one in every if one.state != "waiting" and one.approvable}
 
 
+def check_place(path: Path, places: Sequence[str]) -> None:
+    """Raise SenseError where a plan would replace a policy document, be read as one, or stop every run."""
+    target = path.resolve()
+    for place in (Path(place).resolve() for place in places if not place.startswith("s3://")):
+        beside = target.parent == (place if place.is_dir() else place.parent)
+        read = place.is_dir() and target.suffix == ".json"
+        if target == place or (beside and (read or target.name == STOP)):
+            raise SenseError(f"found --out {path}, where policies are read from ({place}); save the plan elsewhere")
+
+
 def read(path: Path) -> SavedPlan:
     """The plan in a file; raises SenseError where there is none."""
     try:
@@ -111,15 +121,17 @@ def read(path: Path) -> SavedPlan:
 
 def check_same(saved: SavedPlan, present: Mapping[str, Any]) -> None:
     """Raise RefusedError, with every reason, unless a plan made now would be the same one."""
-    moved = list(_moved(saved, SavedPlan.model_validate(present)))
+    now = SavedPlan.model_validate(present)
+    if saved.account != now.account:
+        whose = f"it was made for account {saved.account}, and these credentials are of {now.account}"
+        raise RefusedError(f"this plan is another account's: {whose}; say --profile, or make a new one")
+    moved = list(_moved(saved, now))
     if moved:
         reasons = "\n".join(f"  {line}" for line in moved)
         raise RefusedError(f"the world has moved since this plan was made; make a new one:\n{reasons}")
 
 
 def _moved(saved: SavedPlan, present: SavedPlan) -> Iterator[str]:
-    if saved.account != present.account:
-        yield f"it was made for account {saved.account}, and these credentials are of {present.account}"
     for name in sorted(saved.documents.keys() | present.documents.keys()):
         before, after = saved.documents.get(name), present.documents.get(name)
         if before != after:

@@ -105,6 +105,8 @@ def _words(settings: Settings, account: str, region: str) -> Vocabulary:
 def _check(places: Sequence[str]) -> None:
     """Slips of the pen that would otherwise be taken for the name of a file."""
     for place in places:
+        if not place.strip():
+            raise WrongOptionError("found an empty text for a place of policies; '.' means the folder you are in")
         if re.match(r"s3:(?!//)", place, re.IGNORECASE):
             meant = re.sub(r"^s3:/*", "s3://", place, flags=re.IGNORECASE)
             raise WrongOptionError(f"found {place!r}; did you mean {meant!r}?")

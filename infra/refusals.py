@@ -135,6 +135,17 @@ def _line(text: object) -> str:
     return line if len(line) <= LONGEST else f"{line[:LONGEST]}…"
 
 
+@contextmanager
+def told_of(what: str) -> Iterator[None]:
+    """What S3 says of an object or bucket, with its name: its own messages leave that out."""
+    try:
+        yield
+    except ClientError as error:
+        told = error.response.setdefault("Error", {})
+        told["Message"] = f"{told.get('Message', '')} ({what})".strip()
+        raise
+
+
 def concerns_all(error: Exception) -> bool:
     """Whether an error of a call for several says nothing of any one of them: another call would end the same."""
     if isinstance(error, SenseError):

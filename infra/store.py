@@ -9,12 +9,16 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from infra.aws import Aws
-from infra.refusals import translated
+from infra.refusals import told_of, translated
 from policies.errors import SenseError
 from policies.text import LIMIT
 
 STOP = "STOP"
 """An object (or file) of this name under the policy prefix turns every run into `observe`."""
+
+
+SCHEMA = ".schema.json"
+"""What ends like this lies beside documents to be named by their `$schema`, and is none itself."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,8 +54,11 @@ def load(places: Sequence[str], aws: Callable[[], Aws], executor: Executor, kept
         _s3(place, aws(), executor, kept) if place.startswith("s3://") else _local(Path(place)) for place in places
     ]
     documents = [document for shelf in shelves for document in shelf.documents]
-    names = [document.name for document in documents]
-    twice = sorted({name for name in names if names.count(name) > 1})
+    where: dict[str, list[str]] = {}
+    for place, shelf in zip(places, shelves, strict=True):
+        for document in shelf.documents:
+            where.setdefault(document.name, []).append(place)
+    twice = [f"{name} (of {' and '.join(found)})" for name, found in sorted(where.items()) if len(found) > 1]
     if twice:
         raise SenseError(
             f"two documents are named {', '.join(twice)}; a document's name is its file name without .json"
@@ -61,7 +68,7 @@ def load(places: Sequence[str], aws: Callable[[], Aws], executor: Executor, kept
 
 def _local(place: Path) -> Shelf:
     if place.is_dir():
-        files = sorted(place.glob("*.json"))
+        files = sorted(path for path in place.glob("*.json") if not path.name.endswith(SCHEMA))
         if not files:
             raise SenseError(f"{place} holds no policy document: there is no *.json in it")
         return Shelf(tuple(map(_file, files)), (place / STOP).exists(), full=True)
@@ -82,7 +89,7 @@ def _s3(place: str, aws: Aws, executor: Executor, kept: Kept) -> Shelf:
     if key.endswith(".json"):
         return _one_object(aws, bucket, key)
     prefix = key if not key or key.endswith("/") else f"{key}/"
-    with translated():
+    with translated(), told_of(f"s3://{bucket}/{prefix}"):
         listed = aws.pages("s3", "list_objects_v2", "Contents", Bucket=bucket, Prefix=prefix)
         try:
             versions = {found["Key"]: f"{found['ETag']} {found['LastModified'].isoformat()}" for found in listed}
@@ -106,7 +113,7 @@ def _one_object(aws: Aws, bucket: str, key: str) -> Shelf:
     """A single document; STOP beside it counts all the same (listed: HeadObject needs the right to list anyway)."""
     folder, slash, name = key.rpartition("/")
     stop = f"{folder}{slash}{STOP}"
-    with translated():
+    with translated(), told_of(f"s3://{bucket}/{key}"):
         found = [one["Key"] for one in aws.pages("s3", "list_objects_v2", "Contents", Bucket=bucket, Prefix=stop)]
     return Shelf((_fetch(aws, bucket, key, name.removesuffix(".json")),), stop in found, full=False)
 
@@ -115,12 +122,12 @@ def _documents(keys: Sequence[str], prefix: str) -> Iterator[str]:
     """The names of the documents directly under the prefix, in order."""
     for key in sorted(keys):
         name = key.removeprefix(prefix)
-        if name.endswith(".json") and "/" not in name:
+        if name.endswith(".json") and not name.endswith(SCHEMA) and "/" not in name:
             yield name.removesuffix(".json")
 
 
 def _fetch(aws: Aws, bucket: str, key: str, name: str) -> Stored:
-    with translated():
+    with translated(), told_of(f"s3://{bucket}/{key}"):
         body, answer = aws.body(bucket, key, LIMIT + 1)
     version = answer.get("VersionId")
     return Stored(name, version if version not in (None, "null") else answer["ETag"].strip('"'), body)

@@ -59,6 +59,10 @@ def _read(name: str, body: bytes, problems: list[Problem]) -> tuple[DocumentClau
     raw: Json = None
     try:
         raw = read_json(body)
+        if isinstance(raw, Mapping) and str(raw.get("kind")).startswith("Setpoint"):
+            message = f"this is a {raw['kind']}, which a command wrote, and no policy document; keep it elsewhere"
+            problems.append(Problem("$", message))
+            return None, ()
         document = DocumentClause.model_validate(raw)
     except TextError as error:
         problems += [Problem(path, message) for path, message in error.problems]

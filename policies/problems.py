@@ -104,7 +104,10 @@ def explain(line: Mapping[str, Any], legal: Sequence[str]) -> str:
 
 
 def _closest(found: object, context: Mapping[str, Any]) -> str:
-    words = [part.strip().strip("'") for part in context["expected"].replace(" or ", ", ").split(",")]
+    words = [part.strip() for part in context["expected"].replace(" or ", ", ").split(",")]
+    if isinstance(found, str) and not any(word.startswith("'") for word in words):
+        return nearest(found, words).replace("'", "").replace("?", ", without quotes?")
+    words = [word.strip("'") for word in words]
     return nearest(found, words) if isinstance(found, str) and found not in words else ""
 
 

@@ -65,6 +65,22 @@ def test_apply_is_refused_in_another_account(held, setpoint, tmp_path) -> None:
     assert "it was made for account 111111111111" in applied.stderr
 
 
+@pytest.mark.parametrize(
+    ("option", "said"), [("--region", "us-east-1"), ("--controller", "other"), ("--allow-type", "AWS::EC2::Instance")]
+)
+def test_apply_is_refused_with_an_option_that_contradicts_the_plan(held, aws, setpoint, tmp_path, option, said) -> None:
+    applied = setpoint("apply", tmp_path / "plan.json", option, said)
+    assert applied.exit_code == 1
+    assert f"found {option} {said}, and the plan was made with" in applied.stderr
+    assert len(names(aws)) == 4
+
+
+def test_apply_may_be_told_what_the_plan_says(held, setpoint, tmp_path) -> None:
+    assert (
+        setpoint("apply", tmp_path / "plan.json", "--region", "eu-central-1", "--controller", "setpoint").exit_code == 0
+    )
+
+
 def test_apply_does_nothing_while_stopped(held, aws, setpoint, tmp_path) -> None:
     (held / "STOP").touch()
     applied = setpoint("apply", tmp_path / "plan.json")

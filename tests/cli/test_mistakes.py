@@ -88,6 +88,47 @@ def test_two_documents_of_one_name(aws, setpoint, write, tmp_path) -> None:
     assert "two documents are named tenants" in result.stderr
 
 
+@pytest.mark.parametrize("command", ["validate", "plan", "run", "orphans"])
+def test_an_empty_place_is_not_the_folder_one_is_in(setpoint, command) -> None:
+    result = setpoint(command, "")
+    assert result.exit_code == 1
+    assert "found an empty text for a place of policies; '.' means the folder you are in" in result.stderr
+
+
+@pytest.mark.parametrize("name", ["tenants.json", "other.json", "STOP"])
+def test_a_plan_is_not_saved_where_policies_are_read(aws, setpoint, write, name) -> None:
+    folder = write("tenants", queues("q", "a"))
+    before = {path.name: path.read_text() for path in folder.iterdir()}
+    for place in (folder, folder / "tenants.json"):
+        if (place, name) == (folder / "tenants.json", "other.json"):
+            continue  # nobody reads it there
+        result = setpoint("plan", place, "--out", folder / name)
+        assert result.exit_code == 1
+        assert "where policies are read from" in result.stderr
+    assert {path.name: path.read_text() for path in folder.iterdir()} == before
+
+
+def test_a_plan_among_policies_is_one_mistake(aws, setpoint, write, tmp_path) -> None:
+    folder = write("tenants", queues("q", "a"))
+    assert setpoint("plan", folder, "--out", tmp_path / "plan.json").exit_code == 2
+    (folder / "saved.json").write_text((tmp_path / "plan.json").read_text())
+    result = setpoint("validate", folder)
+    assert result.exit_code == 1
+    assert "this is a SetpointPlan, which a command wrote, and no policy document; keep it elsewhere" in result.stderr
+    assert result.stderr.count("saved.json") == 1
+
+
+@pytest.mark.parametrize("days", ["30", "30d"])
+def test_a_number_in_quotes_is_told_as_such(setpoint, write, days) -> None:
+    clause = {
+        "name": "logs",
+        "resource": {"type": "AWS::Logs::LogGroup", "properties": {"LogGroupName": "/a", "RetentionInDays": days}},
+        "strategy": {"type": "forEach"},
+    }
+    result = setpoint("validate", write("logs", clause))
+    assert "did you mean 30, without quotes?" in result.stderr
+
+
 def test_no_region(setpoint, write) -> None:
     folder = write("tenants", queues("q", "a"))
     result = setpoint("plan", folder, AWS_ACCESS_KEY_ID="x", AWS_SECRET_ACCESS_KEY="y")

@@ -67,6 +67,12 @@ def test_a_file_is_not_all_there_is_and_stop_counts_beside_it(tmp_path: Path) ->
     assert (names(shelf), shelf.full, shelf.stopped) == (["a"], False, True)
 
 
+def test_the_schema_beside_documents_is_none_of_them(tmp_path: Path) -> None:
+    folder = write(tmp_path, a_json="A")
+    (folder / "setpoint.schema.json").write_text("{}")
+    assert names(local(folder)) == ["a"]
+
+
 def test_a_folder_and_a_file_are_not_all_there_is(tmp_path: Path) -> None:
     one, other = tmp_path / "one", tmp_path / "other"
     one.mkdir()
@@ -108,7 +114,9 @@ def test_two_documents_of_one_name_are_an_error(tmp_path: Path) -> None:
     one, other = tmp_path / "one", tmp_path / "other"
     one.mkdir()
     other.mkdir()
-    with pytest.raises(SenseError, match="two documents are named a; a document's name is its file name"):
+    with pytest.raises(
+        SenseError, match=r"two documents are named a \(of .*one and .*other\); a document's name is its"
+    ):
         local(write(one, a_json="A"), write(other, a_json="B"))
 
 
@@ -208,3 +216,19 @@ def test_places_of_both_sorts_go_together(world: World, tmp_path: Path) -> None:
     bucket(world, "live/a.json")
     shelf = stored(world, "s3://policies/live/", str(write(tmp_path, b_json="B")))
     assert (names(shelf), shelf.full) == (["a", "b"], True)
+
+
+def test_the_schema_under_a_prefix_is_no_document(world: World) -> None:
+    bucket(world, "policies/a.json", "policies/setpoint.schema.json")
+    assert names(stored(world, "s3://policies/policies/")) == ["a"]
+
+
+@pytest.mark.parametrize("operation_", ["ListObjectsV2", "GetObject"])
+@pytest.mark.parametrize("key", ["policies/", "policies/a.json"])
+def test_what_may_not_be_read_is_named(world: World, key: str, operation_: str) -> None:
+    bucket(world, "policies/a.json")
+    world.inject(Fault(at=operation("s3", operation_), kind="denied", times=None))
+    with pytest.raises(
+        DeniedError, match=rf"\(s3://policies/{key if operation_ == 'ListObjectsV2' else 'policies/a.json'}\)"
+    ):
+        stored(world, f"s3://policies/{key}")
