@@ -46,7 +46,8 @@ def command_of(app: typer.Typer, without: Collection[str] = ()) -> Callable[[Bod
     def command(body: Body) -> Body:
         def run(ctx: typer.Context, **given: Any) -> None:
             settings = settings_of(given).over(ctx.obj or Settings())
-            raise typer.Exit(_bounded(lambda: body(settings=settings, **given), debug=settings.debug))
+            as_json = bool(given.get("json"))
+            raise typer.Exit(_bounded(lambda: body(settings=settings, **given), as_json, debug=settings.debug))
 
         run.__signature__ = sharing(body, without)  # type: ignore[attr-defined]
         run.__doc__ = body.__doc__
@@ -56,9 +57,9 @@ def command_of(app: typer.Typer, without: Collection[str] = ()) -> Callable[[Bod
     return command
 
 
-def _bounded(body: Callable[[], int], *, debug: bool) -> int:
-    """The exit code, whatever happens: an error that people can mend is told in its own words."""
-    from handler.terminal import say, show_bug, show_error
+def _bounded(body: Callable[[], int], as_json: bool, *, debug: bool) -> int:
+    """The exit code, whatever happens: an error that people can mend is told in its own words, and as JSON too."""
+    from handler.terminal import error_records, say, show_bug, show_error, show_json
     from policies.errors import SetpointError
 
     try:
@@ -68,6 +69,8 @@ def _bounded(body: Callable[[], int], *, debug: bool) -> int:
         return INTERRUPTED
     except SetpointError as error:
         show_error(error)
+        if as_json:
+            show_json({"kind": "SetpointError", "version": 1, "errors": error_records(error)})
     except Exception as error:  # noqa: BLE001 - the boundary of the program: a mistake of ours is told as one
         show_bug(error, traced=debug)
     return 1

@@ -32,7 +32,7 @@ class Config(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    bucket: Annotated[str, Field(min_length=3, max_length=63)]
+    bucket: Annotated[str, Field(min_length=3, max_length=63, pattern=r"^[a-z0-9][a-z0-9.-]+$")]
     prefix: Annotated[str, Field(pattern=r"^([^/].*/)?$")] = DEFAULT_PREFIX
     status_prefix: Annotated[str, Field(pattern=r"^([^/].*/)$")] = "status/"
     controller: Annotated[str, Field(pattern=r"^[A-Za-z0-9._-]{1,64}$")] = "setpoint"

@@ -18,7 +18,7 @@ from handler.compose import Setpoint, vocabulary
 from handler.config import Config, read_config
 from handler.loop.churn import Churn
 from handler.loop.reconcile import Moment
-from handler.loop.run import RunReport, failures
+from handler.loop.run import RunReport, concerned, failures
 from handler.loop.status import run_status, statuses
 from handler.loop.tally import changes, facts, tally
 from infra.cloud import AwsCloud
@@ -77,7 +77,8 @@ class Function:
         unvisited = [one.policy.name for one in report.policies if one.unvisited]
         logger.info("run finished", extra={"counts": summary, "stop": stop, "unvisited": unvisited})
         for error in errors:
-            logger.error("run failed", extra={"error": type(error).__name__, "detail": redact(str(error))})
+            whose = {"error": type(error).__name__, "policies": concerned(report, error)}
+            logger.error("run failed", extra={**whose, "detail": redact(str(error))})
         if errors:
             told = [_tellable(error) for error in errors]
             raise ExceptionGroup(f"{len(errors)} problems; the run went on with everything else", told)

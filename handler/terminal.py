@@ -92,11 +92,15 @@ def say(line: str) -> None:
 
 
 def show_error(error: Exception, origin: Origin = lambda document: document) -> None:
-    """An error that ended a command: it came of a read, since what came of a write is an outcome."""
+    """An error that ended a command."""
+    show_errors(error_records(error, origin))
+
+
+def error_records(error: Exception, origin: Origin = lambda document: document) -> list[Record]:
+    """The same as records: it came of a read, since what came of a write is an outcome."""
     if isinstance(error, ParseError):
-        show_errors(problems(error, origin(error.source)))
-    else:
-        show_errors([{"message": redact(of_a_read(str(error) or repr(error)))}])
+        return list(problems(error, origin(error.source)))
+    return [{"message": redact(of_a_read(str(error) or repr(error)))}]
 
 
 def show_bug(error: Exception, *, traced: bool) -> None:

@@ -35,21 +35,14 @@ class Step:
 
 Steps: TypeAlias = Generator[Step, Answer, Outcome]
 
-LEAST_BATCHES = 3
-"""As many as run side by side where a documented rate is waited for (`handler/loop/lanes.py`)."""
-
 
 def batches(kind: Kind, actions: Sequence[Action]) -> Iterator[Sequence[Action]]:
-    """The actions of one scope, no creates among them, in batches whose writes one call can do.
-
-    Where a proof is a call for each, they come in no fewer than three, so that proofs are got side by side.
-    """
+    """The actions of one scope, no creates among them, in batches whose writes one call can do."""
     writes: dict[int, tuple[Does, Change]] = {
         place: ("delete", Change()) if action.verb.destroys else ("update", action.change)
         for place, action in enumerate(actions)
     }
-    most = None if "read" in kind.together else -(-len(actions) // LEAST_BATCHES)
-    for places in _joined(kind, writes, most):
+    for places in _joined(kind, writes):
         yield [actions[place] for place in places]
 
 
@@ -76,7 +69,7 @@ def _resumed(action: Steps, answer: Answer | Exception) -> Step:
     return action.throw(answer) if isinstance(answer, Exception) else action.send(answer)
 
 
-def _joined(kind: Kind, wanted: Mapping[int, tuple[Does, Change]], most: int | None = None) -> Iterator[Sequence[int]]:
+def _joined(kind: Kind, wanted: Mapping[int, tuple[Does, Change]]) -> Iterator[Sequence[int]]:
     """The places of what one call can do together; alone where none can."""
     same: dict[tuple[Does, str | int], list[int]] = {}
     for place, (does, change) in wanted.items():
@@ -84,7 +77,6 @@ def _joined(kind: Kind, wanted: Mapping[int, tuple[Does, Change]], most: int | N
         same.setdefault((does, _spelled(change) if joins else place), []).append(place)
     for (does, _), places in same.items():
         size = 1 if does == "prove" else kind.together.get(does, 1)
-        size = min(size, most or size)
         yield from (places[start : start + size] for start in range(0, len(places), size))
 
 

@@ -83,6 +83,12 @@ def failures(estate: Estate, report: RunReport) -> Iterator[Exception]:
     yield from {id(error): error for error in _all_failures(estate, report)}.values()
 
 
+def concerned(report: RunReport, error: Exception) -> list[str]:
+    """The policies that one of these failures is about; none where it says so itself, or is about the whole run."""
+    everything = (*report.policies, *report.orphans)
+    return [one.policy.name for one in everything if any(failure is error for failure in _failures(one))]
+
+
 def _all_failures(estate: Estate, report: RunReport) -> Iterator[Exception]:
     yield from estate.failures
     both = (message for messages in estate.conflicts.values() for message in messages)

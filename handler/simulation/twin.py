@@ -73,6 +73,8 @@ class Twin:
         guarded = guard(self._policy, decision, planned, seen, now, None)
         for held in guarded.held:
             yield f"held: {held.reason}"
+        if self._policy.retains and planned.kept:
+            yield "kept: what is not wanted stays, since removal is retain"
         for action in guarded.allowed:
             self._act(action, now)
         if not planned.actions and not planned.troubles:

@@ -108,6 +108,15 @@ def test_a_plan_is_not_saved_where_policies_are_read(aws, setpoint, write, name)
     assert {path.name: path.read_text() for path in folder.iterdir()} == before
 
 
+@pytest.mark.parametrize("command", ["validate", "plan", "run", "status", "apply"])
+def test_a_command_that_ends_early_is_a_document_too(aws, setpoint, tmp_path, command) -> None:
+    result = setpoint(command, tmp_path / "missing.json", "--json")
+    told = json.loads(result.stdout)
+    assert (result.exit_code, told["kind"], told["version"]) == (1, "SetpointError", 1)
+    assert "missing.json" in told["errors"][0]["message"]
+    assert "missing.json" in result.stderr.replace("\n", "")
+
+
 def test_a_plan_among_policies_is_one_mistake(aws, setpoint, write, tmp_path) -> None:
     folder = write("tenants", queues("q", "a"))
     assert setpoint("plan", folder, "--out", tmp_path / "plan.json").exit_code == 2

@@ -192,6 +192,24 @@ def test_guardrails_and_min_lifetime_hold_as_in_a_run(simulated, history) -> Non
     assert any("minLifetime" in one["message"] for one in replay["troubles"])
 
 
+def test_what_is_kept_is_told(simulated, history) -> None:
+    """Queues hold data: by default a number of them only grows."""
+    count = {"type": "schedule", "timezone": "UTC", "otherwise": 1}
+    count["windows"] = [{"from": "00:05", "to": "00:10", "value": 3}]
+    clause = {
+        "name": "workers",
+        "resource": {"type": "AWS::SQS::Queue", "properties": {"QueueName": "work-${index}"}},
+        "strategy": {"type": "replicas", "count": count},
+    }
+    kept = "kept: what is not wanted stays, since removal is retain"
+    replay = simulated(clause, history(*[0] * 20))
+    assert minutes(replay) == [(5, 1, 3)]
+    assert [one["message"] for one in replay["troubles"]] == [kept]
+    replay = simulated({**clause, "removal": "delete", "grace": "0s"}, history(*[0] * 20))
+    assert kept not in [one["message"] for one in replay["troubles"]]
+    assert minutes(replay)[1][1:] == (3, 2)
+
+
 def test_a_schedule_needs_only_the_span(simulated, history) -> None:
     hours = {"type": "schedule", "timezone": "UTC", "otherwise": 1}
     hours["windows"] = [{"from": "00:05", "to": "00:10", "value": 3}]

@@ -106,6 +106,7 @@ def test_a_refused_change_is_logged_with_the_missing_action(deployed: Deployment
     (line,) = [line for line in deployed.lines if line["message"] == "resource"]
     assert (line["result"], line["resource"]) == ("failed", "orders-a")
     assert "sqs:CreateQueue" in line["detail"]
+    assert [line["policies"] for line in deployed.lines if line["message"] == "run failed"] == [["queues"]]
 
 
 def test_a_broken_document_fails_the_invocation_at_its_end(deployed: Deployment) -> None:

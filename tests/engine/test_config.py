@@ -34,6 +34,7 @@ def test_a_bad_configuration_is_one_error_that_names_every_variable() -> None:
         ("PACE", "fast", "found 'fast'; allowed: true or false"),
         ("ACCOUNT", "12", r"found '12'; allowed: a text that matches ^\d{12}$"),
         ("BUCKET", "b", "found 'b'; allowed: at least 3 characters"),
+        ("BUCKET", "s3://b/p", "found 's3://b/p'; allowed: a text that matches ^[a-z0-9][a-z0-9.-]+$"),
     ],
 )
 def test_a_wrong_variable_says_what_is_allowed(variable: str, value: str, said: str) -> None:
