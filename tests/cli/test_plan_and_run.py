@@ -139,12 +139,12 @@ def test_an_interrupted_run_tells_what_it_did(aws, setpoint, write, broken_off, 
 
 
 def test_an_interrupted_batch_tells_what_it_did(aws, setpoint, write, monkeypatch) -> None:
-    """One parameter is gone when the second is looked at."""
+    """Ten parameters end in one call; while the eleventh is looked at, Ctrl-C."""
     parameters = {
         "type": "AWS::SSM::Parameter",
         "properties": {"Name": "/orders/${item}", "Type": "String", "Value": "1"},
     }
-    items = {"source": "list", "values": ["a", "b", "c", "d"]}
+    items = {"source": "list", "values": [f"p{number}" for number in range(12)]}
     clause = {"name": "parameters", "resource": parameters, "strategy": {"type": "forEach", "items": items}}
     folder = write("tenants", clause)
     assert setpoint("run", folder).exit_code == 0
@@ -154,15 +154,15 @@ def test_an_interrupted_batch_tells_what_it_did(aws, setpoint, write, monkeypatc
 
     def interrupted(self, aws, seen):
         proven.append(seen)
-        if len(proven) == 3:
+        if len(proven) == 11:
             raise KeyboardInterrupt
         return prove(self, aws, seen)
 
     monkeypatch.setattr(SsmParameter, "prove", interrupted)
     result = setpoint("run", folder, "--threads", "1")
     assert result.exit_code == 130
-    assert "delete AWS::SSM::Parameter" in result.stdout
-    assert "Interrupted: 2 done" in result.stderr
+    assert result.stdout.count("delete AWS::SSM::Parameter") == 10
+    assert "Interrupted: 10 done" in result.stderr
 
 
 def test_an_interrupted_run_is_a_document(aws, setpoint, write, broken_off) -> None:
